@@ -22,7 +22,7 @@ $(VENV)/.%: pyproject.toml | $(BIN)/python
 	@touch $@
 
 demo: $(VENV)/.all   ## select features on embedded data; prints what was found and writes reports
-	$(BIN)/featsieve demo
+	$(BIN)/featsieve demo --force
 
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
 
@@ -53,7 +53,7 @@ NEWEST_PYTHON ?= $(call first_python,python3.13 $(PYENV)/3.13.*/bin/python pytho
 CROSSCHECK ?= tests/solvers tests/terms tests/graphs tests/evaluation tests/arrays \
 	tests/jasfs/test_paper.py tests/selectors/test_every_selector.py \
 	tests/test_ecosystem.py tests/test_array_libraries.py tests/test_sparse_tables.py \
-	tests/test_tables.py tests/anndata tests/io/test_lazy.py tests/cli/test_app.py
+	tests/test_tables.py tests/anndata tests/cli/test_app.py
 
 $(OLDEST)/.ready: pyproject.toml tools/oldest.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)

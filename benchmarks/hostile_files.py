@@ -28,14 +28,6 @@ MODULES = (hostile_models, hostile_tables)  # each adds its cases to the list
 MEMORY = 2**32
 SECONDS = 300
 REFUSED = 2
-OPEN = """
-import sys
-from featsieve.datasets import open_table
-try:
-    print(open_table(sys.argv[1]).compute().shape)
-except (ValueError, OSError) as error:
-    sys.exit(print(f"featsieve: {error}", file=sys.stderr) or 2)
-"""
 TABLE = "a,b,c,d\n1,2,3,4\n4,3,2,1\n"
 
 
@@ -72,8 +64,6 @@ def run(case: Case, folder: Path) -> Outcome:
     arguments = [word.replace("OUT", words["OUT"]) for word in case.command]
     arguments = [words.get(word, word) for word in arguments]
     command = [sys.executable, "-m", "featsieve", *arguments]
-    if arguments[0] == "open_table":
-        command = [sys.executable, "-c", OPEN, *arguments[1:]]
     before = contents(folder)
     process = subprocess.Popen(
         command,

@@ -1,9 +1,6 @@
-"""Hostile files of MATLAB, Parquet, AnnData and zarr; see `hostile_cases`."""
+"""Hostile files of MATLAB, Parquet and AnnData; see `hostile_cases`."""
 
 import base64
-import json
-import os
-import pickle
 import struct
 import zlib
 from collections.abc import Callable
@@ -25,7 +22,6 @@ from hostile_cases import (
     SELECT,
     SPARSE_FAULT,
     TOO_LONG,
-    Bomb,
     case,
     raw,
     repeated,
@@ -348,79 +344,3 @@ ABORTS = (
 )
 raw("parquet", "a column that makes pyarrow end the process", "table.parquet",
     zlib.decompress(base64.b85decode(ABORTS)), CUT)  # fmt: skip
-
-
-# Tables that stay on the disk ---------------------------------------------------------------------
-
-OPEN = ("open_table", "FILE")
-
-
-def zarr_array(path: Path, **change: Any) -> None:
-    """Write a zarr array of version 2 by hand."""
-    path.mkdir()
-    about = {
-        "zarr_format": 2, "shape": [4, 3], "chunks": [4, 3], "dtype": "<f8", "fill_value": 0.0,
-        "order": "C", "compressor": None, "filters": None,
-    }  # fmt: skip
-    (path / ".zarray").write_text(json.dumps(about | change))
-    (path / "0.0").write_bytes(np.arange(12.0).tobytes())
-
-
-@case("zarr", "unpacked by pickle", "table.zarr", "pickle", command=OPEN)
-def _zarr_pickle(path: Path) -> None:
-    zarr_array(path, filters=[{"id": "pickle"}])
-    (path / "0.0").write_bytes(pickle.dumps(Bomb()))
-
-
-@case("zarr", "version 3, unpacked by pickle", "table.zarr", "pickle", command=OPEN)
-def _zarr3_pickle(path: Path) -> None:
-    path.mkdir()
-    grid = {"name": "regular", "configuration": {"chunk_shape": [4, 3]}}
-    inner = {"codecs": [{"name": "numcodecs.pickle"}], "chunk_shape": [4, 3]}
-    about = {
-        "zarr_format": 3, "node_type": "array", "shape": [4, 3], "data_type": "float64",
-        "chunk_grid": grid, "fill_value": 0.0, "chunk_key_encoding": {"name": "default"},
-        "codecs": [{"name": "sharding_indexed", "configuration": inner}],
-    }  # fmt: skip
-    (path / "zarr.json").write_text(json.dumps(about))
-
-
-ZARR: dict[str, tuple[dict[str, Any], str]] = {
-    "10^12 chunks": ({"shape": [10**12, 3], "chunks": [1, 3]}, "cut into 1000000000000 parts"),
-    "a chunk of 10^15 numbers": ({"shape": [10**9, 10**6], "chunks": [10**9, 10**6]}, NOT_FREE),
-    "a chunk of no rows": ({"chunks": [0, 3]}, CUT),
-    "a shape below 0": ({"shape": [-4, 3]}, CUT),
-    "objects": ({"dtype": "|O"}, CUT),
-    "a program nobody knows": ({"compressor": {"id": "my.module"}}, "my.module"),
-}
-for _what, (_change, _says) in ZARR.items():
-    case("zarr", _what, "table.zarr", _says, command=OPEN)(
-        lambda path, change=_change: zarr_array(path, **change)
-    )
-
-
-@case("zarr", "pickle under another name", "table.zarr", "pickle", command=OPEN)
-def _zarr_both(path: Path) -> None:
-    zarr_array(path, filters=[{"id": "pickle", "name": "zstd"}])
-    (path / "0.0").write_bytes(pickle.dumps(Bomb()))
-
-
-@case("zarr", "a chunk that is another file of yours", "table.zarr", "'0.0' is a link",
-      command=OPEN)  # fmt: skip
-def _zarr_link(path: Path) -> None:
-    zarr_array(path)
-    secret = (path / "0.0").rename(path.with_name("secret"))
-    (path / "0.0").symlink_to(secret)
-
-
-@case("zarr", "a pipe as a chunk", "table.zarr", "which is not a file", command=OPEN)
-def _zarr_pipe(path: Path) -> None:
-    zarr_array(path)
-    (path / "0.0").unlink()
-    os.mkfifo(path / "0.0")
-
-
-@case("zarr", "a description that is none", "table.zarr", CUT, command=OPEN)
-def _zarr_text(path: Path) -> None:
-    zarr_array(path)
-    (path / ".zarray").write_text("[" * 100_000)

@@ -35,7 +35,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import real_data
 from common import finish, line, options, table
-from featsieve import JASFS, NDFS, LaplacianScore, defaults, sparsity_path
+from featsieve import JASFS, NDFS, LaplacianScore, defaults
 from featsieve.criteria.curve import judge
 from featsieve.evaluation import ClusteringScores
 from featsieve.hypotheses.families import table_labels
@@ -135,9 +135,6 @@ def evaluate(name: str, method: str) -> list[dict[str, Any]]:
         start = time.perf_counter()
         sieve = JASFS(n_classes, random_state=0).fit(X)
         cost = (time.perf_counter() - start) / seconds
-        start = time.perf_counter()
-        sparsity_path(X, JASFS(n_classes, random_state=0))
-        path_cost = (time.perf_counter() - start) / seconds
         score = quality(X, y, np.flatnonzero(sieve.support_))
         nothing = JASFS("auto", random_state=0).fit(X)
         other = quality(X, y, np.flatnonzero(nothing.support_))
@@ -145,7 +142,6 @@ def evaluate(name: str, method: str) -> list[dict[str, Any]]:
         add("JASFS default", sieve.n_features_selected_, score)
         rows[-1] |= {
             "cost": round(cost, 2),
-            "path_cost": round(path_cost, 2),
             "classes": n_classes,
             "suggested": nothing.n_clusters_,
             "structure": sieve.structure_.verdict,
@@ -196,11 +192,11 @@ def per_set(rows: pd.DataFrame, sets: list[str]) -> list[str]:
     own = rows[rows["rule"] == "JASFS default"].set_index("set").loc[sets]
     own = own.astype({"chosen": int, "classes": int, "suggested": int})
     head = ["data set", "half", "features", "regret ACC / NMI", "cost, in fits"]
-    head += ["cost of the path", "classes", "suggested clusters", "structure"]
+    head += ["classes", "suggested clusters", "structure"]
     lines = table([*head, "ARI of the labels"], [])
     for i, row in enumerate(own.itertuples()):
         cells = [row.Index, "AB"[i % 2], row.chosen, f"{row.regret_acc:.1f} / {row.regret_nmi:.1f}"]
-        cells += [row.cost, row.path_cost, row.classes, row.suggested, row.structure, row.ari]
+        cells += [row.cost, row.classes, row.suggested, row.structure, row.ari]
         lines.append(line(cells))
     ratio = own["suggested"] / own["classes"]
     ratio = np.maximum(ratio, 1.0 / ratio)
@@ -209,9 +205,7 @@ def per_set(rows: pd.DataFrame, sets: list[str]) -> list[str]:
         f"Number of clusters, of {len(sets)}: exact {np.sum(ratio == 1.0)}, within a factor of 1.5 "
         f"{np.sum(ratio <= 1.5)}, within a factor of 2 {np.sum(ratio <= 2.0)}.",
         f"Cost of the automatic number: {own['cost'].median():.1f} fits in the median, "
-        f"{own['cost'].max():.1f} at most; of the path of all sizes, `sparsity_path`: "
-        f"{own['path_cost'].median():.1f} in the median, {own['path_cost'].max():.1f} at most. (A "
-        "fit is one with 100 features and a path of 400.)",
+        f"{own['cost'].max():.1f} at most. (A fit is one with 100 features and a path of 400.)",
     ]
     return lines
 

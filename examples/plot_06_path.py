@@ -12,7 +12,7 @@ selections of every size, so trying another number costs nothing.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from featsieve import JASFS, sparsity_path
+from featsieve import JASFS
 from featsieve.datasets import make_planted
 
 planted = make_planted(150, 300, n_informative=15, n_redundant=10, signal=1.5, random_state=0)
@@ -33,24 +33,4 @@ ax.set_yscale("log")
 ax.set(xlabel="columns selected", ylabel="λ at which the column enters")
 ax.grid(axis="y")
 ax.legend()
-
-# %%
-# With ``refine_labels`` the path of :func:`~featsieve.tuning.sparsity_path` solves the whole
-# problem at every point: the labels may move and a column may leave again. A line shows where a
-# column is selected.
-
-points = sparsity_path(
-    planted.X,
-    JASFS(n_clusters=4, refine_labels=True, random_state=0),
-    sizes=[1, 2, 3, 5, 8, 12, 18, 25],
-)
-figure, ax = plt.subplots(figsize=(6.4, 5.0))
-first = np.flatnonzero(points.supports.any(axis=0))
-for height, j in enumerate(first[np.argsort(points.supports[:, first].argmax(axis=0))]):
-    at = points.n_features[points.supports[:, j]]
-    ax.plot(at, np.full(len(at), height), marker=".", linewidth=1)
-ax.set_xscale("log")
-ax.set_xlabel("number of features")
-ax.set_ylabel("column, in order of entry")
-ax.set_title("which columns are selected at which size")
 plt.show()

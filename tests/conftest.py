@@ -8,7 +8,7 @@ from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 from featsieve import defaults
-from featsieve.criteria.structure import untested
+from featsieve.criteria.structure import find_structure, untested
 from featsieve.datasets import Planted, make_planted
 from featsieve.io import child
 
@@ -19,9 +19,11 @@ settings.load_profile("featsieve")
 # The problems are small: more than one BLAS thread would only compete with the others.
 threadpool_limits(limits=1)
 
-# Most tests of fits need an answer of the structure test, not the best: two numbers of groups.
-STRUCTURE_NUMBERS = defaults.STRUCTURE_NUMBERS
+# Most tests of fits need an answer of the structure test, not the best: two numbers of groups and
+# three copies of each kind.
+STRUCTURE_NUMBERS, STRUCTURE_DEFAULTS = defaults.STRUCTURE_NUMBERS, find_structure.__defaults__
 defaults.STRUCTURE_NUMBERS = STRUCTURE_NUMBERS[:2]
+find_structure.__defaults__ = (3, 0.25, 0)  # n_tables, level, random_state
 
 REFERENCE = Path(__file__).parent / "reference"
 PROBLEMS = ("wide", "tall", "pixel")
@@ -50,9 +52,10 @@ def files_are_trusted(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def whole_structure_test(monkeypatch, request):
-    """Look at all numbers of groups where a test is about the structure test, or about a page."""
+    """Look at all that users' fits do where a test is about the structure test, or about a page."""
     if request.node.get_closest_marker("whole_structure_test"):
         monkeypatch.setattr(defaults, "STRUCTURE_NUMBERS", STRUCTURE_NUMBERS)
+        monkeypatch.setattr(find_structure, "__defaults__", STRUCTURE_DEFAULTS)
 
 
 @pytest.fixture

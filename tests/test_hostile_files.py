@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from featsieve.bench import load_plan
-from featsieve.datasets import open_table, read_table
+from featsieve.datasets import read_table
 from featsieve.io import child
 from featsieve.io.models import load_model
 from featsieve.workflow.outputs import read_summary
@@ -47,7 +47,6 @@ QUICK = {
     "words in a heap that has no end",
     "a table that is a mosaic of other files",
     "a column that makes pyarrow end the process",
-    "unpacked by pickle",
     "lists without end",
 }
 
@@ -65,7 +64,6 @@ def read(case, path):
         "apply": load_model,
         "bench": load_plan,
         "report": read_summary,
-        "open_table": lambda path: open_table(path).compute(scheduler="synchronous"),
         "inspect": lambda path: read_table(path, drop_text=True),
         "select": read_table,
     }
@@ -114,10 +112,10 @@ def test_the_command_line_survives(what, tmp_path, monkeypatch):
 def test_every_kind_of_file_has_cases():
     groups = {case.group.split(" ")[0] for case in HOSTILE.CASES}
     assert groups == {
-        *("path", "csv", "csv.gz", "npz", "mat", "h5ad", "parquet", "zarr", "model", "plan"),
+        *("path", "csv", "csv.gz", "npz", "mat", "h5ad", "parquet", "model", "plan"),
         "summary",
     }
-    assert len({(case.group, case.what) for case in HOSTILE.CASES}) == len(HOSTILE.CASES) == 157
+    assert len({(case.group, case.what) for case in HOSTILE.CASES}) == len(HOSTILE.CASES) == 145
     assert {case.what for case in HOSTILE.CASES} > QUICK
 
 

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from featsieve.tables import MOST_ROWS, WIDEST_CELL, Table
 
@@ -81,17 +79,6 @@ def test_rows_by_mask_slice_and_index(table):
         table.rows([True, False])
     with pytest.raises(IndexError):
         table.rows([4])
-
-
-@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, NAN])), st.booleans())
-def test_sorting_is_stable(values, descending):
-    numbered = Table({"value": np.array(values, dtype=float), "index": np.arange(len(values))})
-    sign = -1.0 if descending else 1.0
-    expected = sorted(
-        range(len(values)), key=lambda i: (np.isnan(values[i]), sign * np.nan_to_num(values[i]), i)
-    )
-    found = numbered.sorted_by("value", descending=descending)
-    assert found["index"].tolist() == expected
 
 
 def test_equality_looks_at_the_values(table):

@@ -47,7 +47,6 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time names are f
         LabelFreeSearchCV,
         StabilitySelection,
         explain,
-        sparsity_path,
         structure_test,
         suggest_n_clusters,
     )
@@ -81,7 +80,6 @@ __all__ = [
     "explain",
     "load_model",
     "save_model",
-    "sparsity_path",
     "structure_test",
     "suggest_n_clusters",
 ]

@@ -45,8 +45,6 @@ class Table(dict[str, np.ndarray]):
     -------  -----
     age       0.25
     height     0.5
-    >>> table.sorted_by("score", descending=True)["feature"].tolist()
-    ['height', 'age']
     >>> table.rows(table["score"] > 0.3)
     feature  score
     -------  -----
@@ -106,13 +104,6 @@ class Table(dict[str, np.ndarray]):
     def head(self, n: int = 5) -> "Table":
         """Return the first rows."""
         return self.rows(slice(n))
-
-    def sorted_by(self, column: str, *, descending: bool = False) -> "Table":
-        """Return the table in the order of a column; equal values keep their order, NaN is last."""
-        values, codes = np.unique(self[column], return_inverse=True)
-        if descending:
-            codes = np.where(self[column] == self[column], -codes, len(values))
-        return self.rows(np.argsort(codes, kind="stable"))
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame."""

@@ -56,16 +56,23 @@ def check_option(name: str, value: Any, options: Sequence[str]) -> None:
 
 
 def check_number(
-    name: str, value: Any, *, low: float, strict: bool = False, integer: bool = False
+    name: str,
+    value: Any,
+    *,
+    low: float,
+    strict: bool = False,
+    integer: bool = False,
+    below: float = np.inf,
 ) -> None:
-    """Raise unless value is a number (not a bool) of at least (strict: above) ``low``."""
+    """Raise unless value is a number (no bool) of at least (strict: above) ``low``, ``below``."""
     kind = Integral if integer else Real
     noun = "an integer" if integer else "a number"
     bound = f"above {low:g}" if strict else f"of at least {low:g}"
+    bound += f" and below {below:g}" if below < np.inf else ""
     if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be {noun} {bound}; got {value!r}.")
     number = float(value)
-    if not np.isfinite(number) or number < low or (strict and number == low):
+    if not low <= number < below or (strict and number == low):
         raise ValueError(f"{name} must be {noun} {bound}; got {value!r}.")
 
 
@@ -83,20 +90,16 @@ BOTH_SET = (
 )
 
 
-def positive_or_auto(name: str, value: Any) -> None:
-    """Raise unless value is "auto" or a number above 0."""
+def or_auto(check: Check, kind: str, name: str, value: Any) -> None:
+    """Raise unless value is "auto" or passes a check of numbers of a ``kind``."""
     if not isinstance(value, str):
-        positive(name, value)
+        check(name, value)
     elif value != "auto":
-        raise ValueError(f"{name} must be 'auto' or a number above 0; got {value!r}.")
+        raise ValueError(f"{name} must be 'auto' or {kind}; got {value!r}.")
 
 
-def positive_integer_or_auto(name: str, value: Any) -> None:
-    """Raise unless value is "auto" or a positive integer."""
-    if not isinstance(value, str):
-        positive_integer(name, value)
-    elif value != "auto":
-        raise ValueError(f"{name} must be 'auto' or an integer of at least 1; got {value!r}.")
+positive_or_auto: Check = partial(or_auto, positive, "a number above 0")
+positive_integer_or_auto: Check = partial(or_auto, positive_integer, "an integer of at least 1")
 
 
 def positive_integer_or_none(name: str, value: Any) -> None:
@@ -241,8 +244,14 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
     return check_range(X, owner=owner, names=names)
 
 
-def check_batch(batch: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+def check_batch(batch: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the names of the batches, sorted, and the place among them of every row's."""
+    if is_dask_array(X):
+        raise TypeError(
+            "Batches need a table in memory, and X is a Dask array: pass X.compute(), or some of "
+            "its rows, or take the means of the batches out before."
+        )
+    n_samples = X.shape[0]
     # a list as it is: NumPy would make text of a missing value among text
     values = as_numpy(batch) if hasattr(batch, "shape") else np.asarray(batch, dtype=object)
     if values.shape != (n_samples,):

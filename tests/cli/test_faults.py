@@ -306,7 +306,7 @@ for command in {commands!r}:
     ("name", "told"),
     [
         ("digits.html", "holds digits.html, which is not a result of this command: name"),
-        ("report.md", "holds results already (report.md): add --force"),
+        ("planted.html", "holds results already (planted.html): add --force"),
     ],
 )
 def test_a_demo_replaces_demos_only(call, tmp_path, name, told):

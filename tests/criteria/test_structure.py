@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import partial
 
 import joblib
 import numpy as np
@@ -63,6 +64,15 @@ def clear(planted):
     return structure_test(planted.X)
 
 
+# Where only the way to the answer counts: few copies.
+quick = partial(structure_test, n_tables=3, level=0.3)
+
+
+@pytest.fixture(scope="module")
+def rough(planted):
+    return quick(planted.X)
+
+
 def same(one, other):
     """Say whether two tests give the same answer with the same p-values."""
     return (one.verdict, one.p_permuted, one.p_rotated) == (
@@ -78,8 +88,8 @@ def same(one, other):
     ("n", "d", "m", "c", "signal"),
     [
         (120, 50, 20, 4, 2.0),
-        (150, 200, 40, 5, 2.0),
-        (60, 300, 20, 3, 2.0),
+        pytest.param(150, 200, 40, 5, 2.0, marks=pytest.mark.slow),
+        pytest.param(60, 300, 20, 3, 2.0, marks=pytest.mark.slow),
         (100, 12, 4, 2, 4.0),
     ],
 )
@@ -92,29 +102,43 @@ def test_planted_clusters_are_clusters(n, d, m, c, signal):
     assert (found.n_samples, found.n_features) == (n, d)
 
 
-@pytest.fixture(scope="module")
-def verdicts():
+def verdicts_on(kinds):
     """Return two answers for every kind of tables without clusters."""
     return {
-        kind: [structure_test(make(np.random.default_rng(seed), 60, 20)) for seed in range(2)]
-        for kind, make in WITHOUT_CLUSTERS.items()
+        kind: [
+            structure_test(WITHOUT_CLUSTERS[kind](np.random.default_rng(seed), 50, 15))
+            for seed in range(2)
+        ]
+        for kind in kinds
     }
 
 
-def test_tables_without_clusters_are_not_called_clusters(verdicts):
-    """At a level of 0.05, of 14 one may be; more than two have a probability of 0.03."""
+@pytest.fixture(scope="module")
+def verdicts():
+    return verdicts_on(["normal", "rank 5", "correlated binary"])
+
+
+def check_verdicts(verdicts, most):
+    """Few may be called clusters; correlated columns are told from independent ones."""
     alarms = [kind for kind, found in verdicts.items() for f in found if f.verdict == "clusters"]
-    assert len(alarms) <= 2, alarms
+    assert len(alarms) <= most, alarms
     assert all(alarms.count(kind) <= 1 for kind in alarms), alarms
+    for kind, answers in verdicts.items():
+        correlated = [found.p_permuted <= found.level for found in answers]
+        assert sum(correlated) == 2 if kind in CORRELATED else sum(correlated) <= 1
+        for found in answers:
+            assert np.isnan(found.p_rotated) == (found.verdict == "nothing")
+            assert np.isnan(found.value_rotated) == (len(found.null_rotated) == 0)
 
 
-@pytest.mark.parametrize("kind", WITHOUT_CLUSTERS)
-def test_correlated_columns_are_told_from_independent_ones(kind, verdicts):
-    correlated = [found.p_permuted <= found.level for found in verdicts[kind]]
-    assert sum(correlated) == 2 if kind in CORRELATED else sum(correlated) <= 1
-    for found in verdicts[kind]:
-        assert np.isnan(found.p_rotated) == (found.verdict == "nothing")
-        assert np.isnan(found.value_rotated) == (len(found.null_rotated) == 0)
+def test_tables_without_clusters_are_not_called_clusters(verdicts):
+    check_verdicts(verdicts, 1)
+
+
+@pytest.mark.slow
+def test_every_kind_of_table_without_clusters():
+    """At a level of 0.05, of 14 one may be; more than two have a probability of 0.03."""
+    check_verdicts(verdicts_on(WITHOUT_CLUSTERS), 2)
 
 
 def test_an_arch_is_called_clusters():
@@ -222,12 +246,12 @@ def test_rotated_copies_keep_ties_and_the_leading_variances(shape):
 # The same table in other forms --------------------------------------------------------------------
 
 
-def test_units_do_not_matter_at_all_and_tails_for_the_choice_of_columns_only(planted, clear):
+def test_units_do_not_matter_at_all_and_tails_for_the_choice_of_columns_only(planted, rough):
     X = planted.X.copy()
     X[:, ::3], X[:, 1::3] = 1e6 * X[:, ::3] - 5.0, 1e-4 * X[:, 1::3]
-    found = structure_test(X)
-    assert same(found, clear)
-    np.testing.assert_array_equal(found.null_rotated, clear.null_rotated)
+    found = quick(X)
+    assert same(found, rough)
+    np.testing.assert_array_equal(found.null_rotated, rough.null_rotated)
     scores, modal = scores_of(X, np.random.default_rng(0))
     X[:, ::3] = np.exp(planted.X[:, ::3])
     stretched, other = scores_of(X, np.random.default_rng(0))
@@ -254,48 +278,48 @@ def test_few_columns_that_fall_into_parts_show_clusters_beside_many_others(kind)
 
 def test_any_kind_of_table_has_the_same_answer(planted):
     X = np.where(np.abs(planted.X) > 0.5, planted.X, 0.0)
-    dense = structure_test(X)
+    dense = quick(X)
     for table in (sp.csc_array(X), pd.DataFrame(X)):
-        found = structure_test(table)
+        found = quick(table)
         assert same(found, dense)
         assert found.value_permuted == pytest.approx(dense.value_permuted, rel=1e-3)
 
 
-def test_dask_arrays(planted, clear):
+def test_dask_arrays(planted, rough):
     da = pytest.importorskip("dask.array")
-    assert same(structure_test(da.from_array(planted.X, chunks=(30, 30))), clear)
+    assert same(quick(da.from_array(planted.X, chunks=(30, 30))), rough)
 
 
 @pytest.mark.whole_structure_test  # other processes have it
 def test_more_processes_give_the_same(planted):
-    one, two = (structure_test(planted.X, n_tables=3, level=0.3, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (quick(planted.X, n_jobs=jobs) for jobs in (1, 2))
     assert two.summary() == one.summary()
     assert len(two.null_rotated) == 3
 
 
-def test_the_random_state_decides(planted, clear):
-    assert same(structure_test(planted.X, random_state=np.random.RandomState(0)), clear)
-    other = structure_test(planted.X, random_state=1)
-    assert (other.null_permuted != clear.null_permuted).any()
+def test_the_random_state_decides(planted, rough):
+    assert same(quick(planted.X, random_state=np.random.RandomState(0)), rough)
+    other = quick(planted.X, random_state=1)
+    assert (other.null_permuted != rough.null_permuted).any()
 
 
 def test_more_copies_and_another_level(planted):
-    found = structure_test(planted.X, n_tables=39, level=0.025)
-    assert (found.verdict, found.p_rotated, len(found.null_rotated)) == ("clusters", 0.025, 39)
+    found = structure_test(planted.X, n_tables=7, level=0.125)
+    assert (found.verdict, found.p_rotated, len(found.null_rotated)) == ("clusters", 0.125, 7)
     with pytest.raises(ValueError, match=r"no p-value is below 0.17.*n_tables=19"):
         structure_test(planted.X, n_tables=5)
-    with pytest.raises(ValueError, match="level must be below 1"):
+    with pytest.raises(ValueError, match="level must be a number above 0 and below 1"):
         structure_test(planted.X, level=1.5)
 
 
 def test_repeated_rows_are_no_groups_and_prototypes_are():
     rng = np.random.default_rng(3)
-    twice = np.repeat(rng.standard_normal((80, 30)), 2, axis=0)
+    twice = np.repeat(rng.standard_normal((40, 20)), 2, axis=0)
     found = structure_test(twice)
-    assert (found.verdict, found.n_samples) == ("nothing", 80)
-    prototypes = np.repeat(rng.standard_normal((5, 30)), 20, axis=0)
+    assert (found.verdict, found.n_samples) == ("nothing", 40)
+    prototypes = np.repeat(rng.standard_normal((5, 20)), 12, axis=0)
     assert structure_test(prototypes).verdict == "clusters"
-    classes = np.repeat(rng.random((4, 30)) < 0.5, 50, axis=0) ^ (rng.random((200, 30)) < 0.005)
+    classes = np.repeat(rng.random((4, 20)) < 0.5, 20, axis=0) ^ (rng.random((80, 20)) < 0.005)
     assert structure_test(classes * 1.0).verdict == "clusters"
 
 
@@ -308,27 +332,27 @@ def test_columns_that_vary_in_other_rows_only():
     assert find_structure(X) is None
 
 
-def test_backends_that_cannot_count(planted, clear):
+def test_backends_that_cannot_count(planted, rough):
     with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
-        assert same(structure_test(planted.X), clear)
+        assert same(quick(planted.X), rough)
 
 
 def test_long_and_wide_tables_are_looked_at_in_part(monkeypatch, planted):
     monkeypatch.setattr("featsieve.defaults.STRUCTURE_SAMPLES", 50)
     monkeypatch.setattr("featsieve.defaults.STRUCTURE_ENTRIES", 1000)
-    found = structure_test(planted.X)
+    found = quick(planted.X)
     assert (found.n_samples, found.n_features) == (50, 20)
     assert "50 of 80 rows and 20 of 30 columns were looked at" in found.sentence
 
 
 def test_progress_is_told(planted, capsys):
-    structure_test(planted.X, verbose=1)
+    quick(planted.X, verbose=1)
     told = capsys.readouterr().out.splitlines()
     steps = [line for line in told if "copies with" in line]
     assert len(steps) == 2
-    assert "19 copies with permuted columns, of 80 x 30" in steps[0]
-    assert "19 copies with the same correlations, of 80 x 30" in steps[1]
-    assert sum(" of 19 copies" in line for line in told) >= 2
+    assert "3 copies with permuted columns, of 80 x 30" in steps[0]
+    assert "3 copies with the same correlations, of 80 x 30" in steps[1]
+    assert sum(" of 3 copies" in line for line in told) >= 2
 
 
 # Fits ---------------------------------------------------------------------------------------------
@@ -341,7 +365,7 @@ def test_a_fit_that_looks_for_a_number_tests_once_and_warns():
             sieve.fit(noise)
         assert [str(w.message) for w in caught] == [f"{sieve.structure_.sentence} {WHAT_TO_DO}"]
         assert caught[0].filename == __file__
-        assert same(sieve.structure_, structure_test(noise))
+        assert same(sieve.structure_, structure_test(noise, n_tables=3, level=0.25))
 
 
 def test_a_fit_with_given_numbers_does_not_test(planted):

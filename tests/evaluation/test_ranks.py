@@ -160,7 +160,7 @@ def test_data_frames_have_names():
         ([[1, np.nan], [1, 2], [2, np.nan]], {"names": ["a", "slow"]}, r"slow \(2 missing\)"),
         (np.ones((5, 2)), {"names": ["a", "a"]}, "different name"),
         (np.ones((5, 2)), {"names": "ab"}, "different name"),
-        (np.ones((5, 2)), {"alpha": 1.0}, "alpha must be between 0 and 1, such as 0.05"),
+        (np.ones((5, 2)), {"alpha": 1.0}, "alpha must be a number above 0 and below 1"),
     ],
 )
 def test_tables_that_cannot_be_compared_are_refused(table, options, message):

@@ -71,7 +71,6 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "toy.parquet": lambda path: write_table(path, TABLE),
     "toy.h5ad": lambda path: write_table(path, TABLE),
     "sparse.h5ad": lambda path: write_table(path, SPARSE),
-    "toy.npy": lambda path: np.save(path, X),
     "toy.skops": _model,
     "toy.toml": lambda path: path.write_text(shipped_text("paper"), encoding="utf-8"),
     "summary.json": lambda path: path.write_text(json.dumps({"format": 1, "rows": [1, 2]})),

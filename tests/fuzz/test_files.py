@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 
 from featsieve.bench import Plan, load_plan
-from featsieve.datasets import Dataset, open_table, read_table
+from featsieve.datasets import Dataset, read_table
 from featsieve.io import child
 from featsieve.io.models import load_model
 from featsieve.io.selection_model import SelectionModel
@@ -28,7 +28,6 @@ def read(path: Path):
         ".toml": load_plan,
         ".json": read_summary,
         ".skops": load_model,
-        ".npy": lambda path: open_table(path).compute(scheduler="synchronous"),
     }
     if path.suffix in readers:
         return readers[path.suffix](path)

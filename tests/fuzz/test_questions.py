@@ -14,7 +14,7 @@ from featsieve import JASFS, MCFS, MaxVariance
 from featsieve.criteria.measures import CRITERIA
 from featsieve.evaluation import redundancy
 from featsieve.tables import Table
-from featsieve.tuning import explain, sparsity_path, structure_test, suggest_n_clusters
+from featsieve.tuning import explain, structure_test, suggest_n_clusters
 from tests.fuzz.contract import OUTCOMES, check_answer
 from tests.fuzz.tables import Recipe, recipes
 
@@ -60,15 +60,11 @@ def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
     )
     joint = JASFS(n_clusters, n_features_to_select=0.5, n_neighbors=n_neighbors, random_state=0)
     known = draw(st.sampled_from((labels, None)))
-    sizes = draw(st.sampled_from((None, [1], [1, d], [d + 1])))
     criterion = CRITERIA[draw(st.sampled_from(sorted(CRITERIA)))](n_runs=2)
     asked: dict[str, Callable[[Any], Any]] = {
         "explain": lambda X: explain(selector.fit(X), X, labels=known),
         "suggest_n_clusters": lambda X: suggest_n_clusters(X),
         "structure_test": lambda X: structure_test(X),
-        "sparsity_path": lambda X: sparsity_path(
-            X, joint if n_clusters == 2 else selector, sizes=sizes
-        ),
         "redundancy": lambda X: redundancy(X, support),
         "criterion": lambda X: criterion(X, support, labels),
         "certify": lambda X: joint.fit(X).certify(X),
@@ -78,7 +74,7 @@ def questions(draw: st.DrawFn, name: str, recipe: Recipe) -> Question:
 
 
 QUESTIONS = (
-    "explain", "suggest_n_clusters", "structure_test", "sparsity_path", "redundancy",
+    "explain", "suggest_n_clusters", "structure_test", "redundancy",
     "criterion", "certify", "predict",
 )  # fmt: skip
 

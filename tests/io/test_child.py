@@ -192,5 +192,5 @@ def test_an_answer_may_be_too_large(tmp_path):
 
 def test_the_child_imports_no_estimators():
     """Its start is what reading an honest file costs more."""
-    found = call("modules", imports=["featsieve.io.formats.text", "featsieve.io.lazy"])
+    found = call("modules", imports=["featsieve.io.formats.text"])
     assert not {"sklearn", "joblib", "pandas", "dask", "torch"} & set(found)

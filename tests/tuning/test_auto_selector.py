@@ -24,6 +24,7 @@ def clear():
     return make_planted(90, 60, n_informative=10, n_clusters=3, signal=4.0, random_state=0)
 
 
+@pytest.mark.usefixtures("untested_fits")
 @pytest.mark.parametrize("selector", [JASFS(3, random_state=0), MCFS(3), LaplacianScore()], ids=str)
 def test_the_number_of_features_is_found(selector, clear):
     sieve = clone(selector).set_params(n_features_to_select="auto").fit(clear.X)
@@ -46,6 +47,7 @@ def test_the_number_of_features_is_found(selector, clear):
     assert set(outer.path_.order[:10]) == set(np.flatnonzero(outer.ranking_ <= 10))
 
 
+@pytest.mark.usefixtures("untested_fits")
 @pytest.mark.parametrize(
     "selector", [JASFS(n_features_to_select=10, random_state=0), MCFS(n_features_to_select=10)]
 )
@@ -59,6 +61,7 @@ def test_the_number_of_clusters_is_found(selector, clear):
     assert not hasattr(fixed, "cluster_count_")
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_jasfs_chooses_along_its_own_path(clear):
     sieve = JASFS(3, random_state=0).fit(clear.X)
     assert isinstance(sieve.path_, SelectionPath)
@@ -76,6 +79,7 @@ def test_jasfs_chooses_along_its_own_path(clear):
         JASFS(3, n_features_to_select="auto", sparsity=0.1).fit(clear.X)
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_mixed_units_do_not_mislead_the_number():
     """Every other k-means run is on columns as they are; the others keep the curve upright."""
     planted = make_planted(120, 60, n_informative=10, n_clusters=3, signal=3.0, random_state=1)
@@ -99,6 +103,7 @@ def test_planted_features_are_not_called_noise():
     AutoSelector(LaplacianScore()).fit(planted.X)
 
 
+@pytest.mark.usefixtures("untested_fits")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("follows", [MCFS, UGFS])
 def test_selections_that_depend_on_their_size_are_fitted_for_it(follows, clear):
@@ -108,6 +113,7 @@ def test_selections_that_depend_on_their_size_are_fitted_for_it(follows, clear):
     np.testing.assert_allclose(found.scores_, fixed.scores_)
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_the_same_as_auto_of_the_selector_for_sparse_tables_and_frames_too(clear):
     X = np.where(clear.X > 0.3, clear.X, 0.0)
     inner = MCFS(3, n_features_to_select="auto").fit(X)
@@ -138,6 +144,7 @@ def test_mistakes_get_an_answer(settings, error, message, clear):
     assert not hasattr(sieve, "support_")
 
 
+@pytest.mark.usefixtures("untested_fits")
 def test_columns_that_do_not_vary_are_not_counted(clear):
     X = np.hstack([clear.X, np.ones((90, 30))])
     sieve = AutoSelector(MCFS(3)).fit(X)

@@ -62,6 +62,7 @@ def test_numbers_are_found_once_for_all(small_planted):
     assert any("as many as JASFS finds" in note for note in compared["notes"])
 
 
+@pytest.mark.whole_structure_test
 def test_noise_is_told():
     noise = np.random.default_rng(0).standard_normal((80, 40))
     compared = compare(noise, ["maxvariance"], n_subsamples=0)

@@ -18,8 +18,8 @@ def demo(
     """Select features of embedded tables with known truth, and write reports to look at.
 
     Planted columns (are they found?), noise (is it told from signal?) and handwritten digits (which
-    pixels?). It takes less than a minute and needs no network. The reports of an earlier demo are
-    replaced; other files only with `--force`.
+    pixels?). It takes less than a minute and needs no network. Earlier reports are replaced with
+    `--force` only.
 
     Example: `featsieve demo -o demo-report`
     """

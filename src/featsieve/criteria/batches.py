@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 
 from featsieve import defaults
 from featsieve.arrays.batches import Batches
-from featsieve.arrays.namespace import is_dask_array
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.selected_clusters import fitted_attribute
 from featsieve.hypotheses.families import table_labels
@@ -24,7 +23,7 @@ def within_batches(X: Any, batch: Any) -> tuple[Any, np.ndarray | None, Batches 
     """
     if batch is None:
         return X, None, None
-    names, codes = check_batch(batch, X.shape[0])
+    names, codes = check_batch(batch, X)
     check_batch_sizes(names, codes)
     batches = Batches.of(X, names, codes)
     if not batches.pooled_deviation.any():
@@ -34,12 +33,7 @@ def within_batches(X: Any, batch: Any) -> tuple[Any, np.ndarray | None, Batches 
         )
     if len(names) == 1:
         return X, codes, batches
-    inside = batches.inside(X, codes)
-    if is_dask_array(inside):
-        from featsieve.arrays.dask import measured
-
-        inside = measured(inside)
-    return inside, codes, batches
+    return batches.inside(X, codes), codes, batches
 
 
 def within_batches_of_fit(selector: Any, X: Any, batch: Any) -> tuple[Any, np.ndarray | None]:
@@ -108,7 +102,7 @@ class BatchReport:
 
 def batch_report(selector: Any, X: Any, batch: Any) -> BatchReport:
     """Return how far batches tell the clusters of a fitted selector; X is the table as given."""
-    names, codes = check_batch(batch, X.shape[0])
+    names, codes = check_batch(batch, X)
     labels = np.unique(selector.labels_, return_inverse=True)[1]
     n_clusters = int(labels.max()) + 1
     some, rows = sample_rows(X, check_random_state(0), most=defaults.COUNT_SAMPLES)

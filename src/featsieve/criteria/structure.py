@@ -197,9 +197,7 @@ def structure_test(
     'nothing'
     """
     check_number("n_tables", n_tables, low=1, integer=True)
-    check_number("level", level, low=0.0, strict=True)
-    if level >= 1.0:
-        raise ValueError(f"level must be below 1, as 0.05 is; got {level!r}.")
+    check_number("level", level, low=0.0, strict=True, below=1.0)
     if (n_tables + 1) * level < 1.0 - 1e-9:
         raise ValueError(
             f"With {n_tables} copies no p-value is below {1 / (n_tables + 1):.2g}: a test at level "

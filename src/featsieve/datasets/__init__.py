@@ -5,7 +5,6 @@ from featsieve.datasets.load import load_dataset
 from featsieve.datasets.registry import DatasetInfo, dataset_info, dataset_names
 from featsieve.datasets.synthetic import Planted, make_planted
 from featsieve.io.dataset import Dataset
-from featsieve.io.lazy import open_table
 from featsieve.io.table import read_table, write_table
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "make_catalogue_table",
     "make_cells",
     "make_planted",
-    "open_table",
     "planted_kinds",
     "read_table",
     "write_table",

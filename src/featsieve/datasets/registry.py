@@ -4,12 +4,13 @@ A checksum is that of the file the committed results were computed from. A file 
 refused, wherever it comes from: its results could not be compared.
 """
 
-import difflib
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
+
+from featsieve.names import did_you_mean
 
 GROUPS = ("paper", "skfeature", "more", "scale", "embedded")
 
@@ -133,14 +134,10 @@ def dataset_info(name: str) -> DatasetInfo:
     known |= {name_key(alias): entry for entry in registry().values() for alias in entry.aliases}
     key = name_key(str(name))
     if key not in known:
-        close = difflib.get_close_matches(key, known, n=3, cutoff=0.6)
-        suggestions = " or ".join(dict.fromkeys(repr(known[match].name) for match in close))
-        hint = (
-            f"Did you mean {suggestions}?" if close else "See featsieve.datasets.dataset_names()."
-        )
         raise ValueError(
-            f"There is no data set called {str(name)!r}. {hint} "
-            "A path to a .mat, .csv, .tsv, .parquet, .npz or .h5ad file is read as it is."
+            f"There is no data set called {str(name)!r}{did_you_mean(key, list(known))}. See "
+            "featsieve.datasets.dataset_names(). A path to a .mat, .csv, .tsv, .parquet, .npz or "
+            ".h5ad file is read as it is."
         )
     return known[key]
 

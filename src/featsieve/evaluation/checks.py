@@ -5,14 +5,6 @@ from typing import Any
 import numpy as np
 
 from featsieve.arrays.namespace import as_numpy
-from featsieve.validation import check_number
-
-
-def check_probability(name: str, value: Any, *, example: float = 0.95) -> None:
-    """Raise unless 0 < value < 1."""
-    check_number(name, value, low=0.0, strict=True)
-    if value >= 1.0:
-        raise ValueError(f"{name} must be between 0 and 1, such as {example:g}; got {value!r}.")
 
 
 def as_classes(name: str, values: Any, *, n_samples: int | None = None) -> np.ndarray:

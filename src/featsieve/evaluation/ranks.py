@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 from scipy.stats import chi2, f, rankdata, studentized_range
 
-from featsieve.evaluation.checks import check_probability
+from featsieve.validation import check_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def compare_ranks(
     >>> comparison.groups
     (('A', 'B'), ('B', 'C'))
     """
-    check_probability("alpha", alpha, example=0.05)
+    check_number("alpha", alpha, low=0.0, strict=True, below=1.0)
     table, names = score_table(scores, names)
     complete = ~np.isnan(table).any(axis=1)
     if complete.sum() < 2:

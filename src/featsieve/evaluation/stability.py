@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from featsieve.evaluation.checks import check_probability
+from featsieve.validation import check_number
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def selection_stability(supports: Any, *, confidence: float = 0.95) -> Stability
     0.333
     """
     chosen = _as_selections(supports)
-    check_probability("confidence", confidence)
+    check_number("confidence", confidence, low=0.0, strict=True, below=1.0)
     M, d = chosen.shape
     p = chosen.mean(axis=0)
     share = chosen.sum() / (M * d)  # k̄/d

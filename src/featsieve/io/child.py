@@ -130,25 +130,20 @@ def _call(request: bytes, output: BinaryIO, seconds: float) -> int | None:
         "MKL_NUM_THREADS": "1",
     }
     try:
-        process = subprocess.Popen(
+        return subprocess.run(  # which kills the child if the user interrupts
             [sys.executable, "-P", "-c", "from featsieve.io.child import main; main()"],
-            stdin=subprocess.PIPE,
+            input=request,
             stdout=output,
             stderr=subprocess.DEVNULL,
             env=environment,
-        )
+            timeout=seconds,
+            check=False,
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return None
     except OSError as error:
         reason = error.strerror or error
         raise ImportError(f"The process that reads files cannot be started ({reason}).") from error
-    try:
-        process.communicate(request, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:  # also if the user interrupts
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    return process.returncode
 
 
 def _death(code: int | None, limit: int, seconds: float) -> Exception:

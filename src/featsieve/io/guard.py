@@ -17,8 +17,8 @@ LONGEST_MESSAGE = 2000
 # What takes less memory than reading all of a file.
 SMALLER = (
     "read fewer columns (columns of featsieve.datasets.read_table), convert it to Parquet and open "
-    "it with featsieve.datasets.open_table, or, if you trust the file, set the environment "
-    "variable FEATSIEVE_MAX_MEMORY to more, such as 64G."
+    "it with Dask (docs/guide/dask.md), or, if you trust the file, set the environment variable "
+    "FEATSIEVE_MAX_MEMORY to more, such as 64G."
 )
 MEMORY_VARIABLE = "FEATSIEVE_MAX_MEMORY"
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

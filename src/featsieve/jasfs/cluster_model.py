@@ -89,7 +89,7 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
                 f"The model was fitted with {len(known.names)} batches: pass batch=..., the batch "
                 "of every row."
             )
-        names, codes = check_batch(batch, selected.shape[0])
+        names, codes = check_batch(batch, selected)
         new = set(names[np.bincount(codes) == 1].tolist()) - set(known.names.tolist())
         if new:
             raise ValueError(
@@ -97,28 +97,6 @@ class ClusterModel(ClusterMixin, ConstrainedSelector):
                 "mean and deviation of its own: pass more rows of it, or fit with some."
             )
         return known.extended(selected, names, codes).inside(selected, codes)
-
-    def fit_predict(self, X: Any, y: Any = None, *, batch: Any = None) -> Any:
-        """Fit, and return ``labels_`` in the array library of X, and on its device.
-
-        The labels of a Dask array are a NumPy array, as ``labels_`` is.
-
-        Parameters
-        ----------
-        X : array-like or scipy.sparse matrix of shape (n_samples, n_features)
-            The table: rows are samples.
-        y : ignored
-            Present for the scikit-learn convention. Labels are never used.
-        batch : array-like of shape (n_samples,), default=None
-            Batch of every row: see :meth:`fit`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        labels = self.fit(X, batch=batch).labels_
-        # A copy: the array of another library may share the memory it is made from.
-        return like(labels.copy(), X) if is_foreign_array(X) else labels
 
     def certify(self, X: Any, *, batch: Any = None) -> Certificate:
         """Bound how far the selection is from the best one for the fitted labels.

@@ -1,7 +1,7 @@
 """JASFS: joint adaptive graph and structured sparsity regularised feature selection."""
 
 from dataclasses import asdict, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,7 +14,6 @@ from featsieve.arrays.threads import n_threads
 from featsieve.base import estimator
 from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import RankedPath
-from featsieve.criteria.batches import within_batches
 from featsieve.criteria.curve import CriterionCurve, default_sizes, judge
 from featsieve.criteria.measures import Modularity
 from featsieve.graphs import hat_coordinates, self_tuning_graph
@@ -50,6 +49,15 @@ from featsieve.validation import (
 
 # Fewer samples than this make hypotheses that are not worth a thread.
 FEWEST_THREADED = 500
+
+
+class Start(NamedTuple):
+    """The scaled table, the user's labels (or None), the number of clusters, the generator."""
+
+    operator: DataOperator
+    given: np.ndarray | None
+    n_clusters: int
+    random_state: np.random.RandomState
 
 
 @estimator
@@ -304,12 +312,10 @@ class JASFS(ClusterModel):
         )
         self._check_kept(k)
         fit = self._fit_joint if self.solver == "joint" else self._fit_paper
-        fit(X, *self._prepare(X), k=k)
+        fit(X, self._prepare(X), k)
 
-    def _prepare(
-        self, X: Any
-    ) -> tuple[DataOperator, np.ndarray | None, int, np.random.RandomState]:
-        """Return the scaled table, the user's labels, the number of clusters and the generator."""
+    def _prepare(self, X: Any) -> Start:
+        """Return what both solvers start from."""
         n_clusters = self._count_clusters(X, low=2)
         operator = as_operator(X, scale=self._column_scale)
         self._check_varies(to_numpy(operator.varies))
@@ -317,23 +323,14 @@ class JASFS(ClusterModel):
         given = None
         if self.init is not None:
             given = labels_from_user(self.init, X, n_clusters, random_state=random_state)
-        return operator, given, n_clusters, random_state
+        return Start(operator, given, n_clusters, random_state)
 
     # The default solver (Algorithm 2 over feasible labels) ---------------------------------------
 
-    def _fit_joint(
-        self,
-        X: Any,
-        operator: DataOperator,
-        given: np.ndarray | None,
-        n_clusters: int,
-        random_state: np.random.RandomState,
-        *,
-        k: int | None,
-    ) -> None:
+    def _fit_joint(self, X: Any, start: Start, k: int | None) -> None:
         """Fit by ``jasfs/joint.py``."""
         # Algorithm 2, line 1: the first labels F
-        problem, found = self._find_labels(X, operator, given, n_clusters, random_state)
+        problem, found = self._find_labels(X, start)
         # the price λ of a feature, or their number
         problem, path, curve = self._limit(X, problem, found, k)
         # Algorithm 2, lines 2 to 8: features for the labels, and labels again where they may move
@@ -366,28 +363,21 @@ class JASFS(ClusterModel):
         self.labels_ = found.labels if problem.graph is None else state.pool.labels[0]
         self.sample_certainty_ = found.certainty
         self._keep_significant(X)
-        self._set_clusters(operator, problem, Pool.of([self.labels_], n_clusters))
+        self._set_clusters(start.operator, problem, Pool.of([self.labels_], start.n_clusters))
 
-    def _find_labels(
-        self,
-        X: Any,
-        operator: DataOperator,
-        given: np.ndarray | None,
-        n_clusters: int,
-        random_state: np.random.RandomState,
-    ) -> tuple[Problem, Found]:
+    def _find_labels(self, X: Any, start: Start) -> tuple[Problem, Found]:
         """Return the problem without sparsity, and the label hypotheses with their consensus."""
         self._progress.step("finding label hypotheses")
-        graph = None
+        operator, n_clusters, graph = start.operator, start.n_clusters, None
         if self.refine_labels:
             graph = NeighbourGraph(self._graph(operator), alpha=self.alpha, beta=self.beta)
-        start = None
+        named = None
         if self.init is not None or self.n_hypotheses == 1:
-            start = "given" if given is not None else self.init or "spectral"
+            named = "given" if start.given is not None else self.init or "spectral"
         settings = Settings(
             n_hypotheses=self.n_hypotheses,
-            start=start,
-            labels=given,
+            start=named,
+            labels=start.given,
             n_clusters=n_clusters,
             n_neighbors=self.n_neighbors,
             ridge=self.ridge,
@@ -395,7 +385,7 @@ class JASFS(ClusterModel):
             n_jobs=self._n_threads(operator),
             codes=self._codes,
         )
-        rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+        rng = np.random.default_rng(start.random_state.randint(np.iinfo(np.int32).max))
         found = find_labels(X, operator, settings, rng)
         self.init_, self.n_landmarks_ = asdict(found.belief), found.n_landmarks
         if graph is not None:
@@ -419,12 +409,6 @@ class JASFS(ClusterModel):
             )
         E = hat_coordinates(operator, shrinkage=self.shrinkage, n_directions=2 * self.n_clusters_)
         return self_tuning_graph(hat_distances(E), n_neighbors=self.n_neighbors)
-
-    def _begin(self, X: Any, batch: Any = None) -> tuple[Problem, Found, int]:
-        """Return the start of a fit that has yet to check X, and how many columns vary."""
-        self._check_parameters()
-        X, self._codes, _ = within_batches(self._check_input(X), batch)
-        return *self._find_labels(X, *self._prepare(X)), int(self._varies.sum())
 
     def _limit(
         self, X: Any, problem: Problem, found: Found, k: int | None
@@ -453,20 +437,11 @@ class JASFS(ClusterModel):
 
     # The authors' program (Algorithm 2 to the letter) --------------------------------------------
 
-    def _fit_paper(
-        self,
-        X: Any,
-        operator: DataOperator,
-        given: np.ndarray | None,
-        n_clusters: int,
-        random_state: np.random.RandomState,
-        *,
-        k: int | None,
-    ) -> None:
+    def _fit_paper(self, X: Any, start: Start, k: int | None) -> None:
         """Fit by ``jasfs/paper.py``."""
         # Algorithm 2, line 1: the first labels F
         self._progress.step("finding the first labels")
-        labels = given
+        operator, labels, n_clusters, random_state = start
         if labels is None:
             labels = authors_labels(
                 operator,

@@ -7,7 +7,6 @@ from featsieve.criteria.qvalues import FeatureQValues, feature_qvalues
 from featsieve.criteria.structure import NoStructureWarning, StructureTest, structure_test
 from featsieve.tuning.auto_selector import AutoSelector
 from featsieve.tuning.explanation import explain
-from featsieve.tuning.path import SparsityPath, sparsity_path
 from featsieve.tuning.search import LabelFreeSearchCV
 from featsieve.tuning.stability_selection import StabilitySelection
 
@@ -21,12 +20,10 @@ __all__ = [
     "LabelFreeSearchCV",
     "Modularity",
     "NoStructureWarning",
-    "SparsityPath",
     "StabilitySelection",
     "StructureTest",
     "explain",
     "feature_qvalues",
-    "sparsity_path",
     "structure_test",
     "suggest_n_clusters",
 ]

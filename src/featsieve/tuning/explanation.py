@@ -19,7 +19,7 @@ from featsieve.arrays.namespace import (
 )
 from featsieve.criteria.batches import within_batches_of_fit
 from featsieve.criteria.qvalues import FeatureQValues, feature_qvalues
-from featsieve.criteria.selected_clusters import best_first, layers
+from featsieve.criteria.selected_clusters import best_first, fitted_attribute, layers
 from featsieve.evaluation.checks import as_classes
 from featsieve.solvers.offer import Offer
 from featsieve.tables import Table
@@ -239,8 +239,8 @@ def _check_selector(selector: Any) -> Any:
 
 def _find(selector: Any, name: str) -> Any:
     """Copy a fitted attribute of the selector, or of the one inside it; None if neither has it."""
-    holder = next((inner for inner in layers(selector) if hasattr(inner, name)), None)
-    return None if holder is None else np.array(getattr(holder, name))
+    found = fitted_attribute(selector, name)
+    return None if found is None else np.array(found)
 
 
 def _constrained(offer: Offer, names: np.ndarray) -> dict[str, np.ndarray]:

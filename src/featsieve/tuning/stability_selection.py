@@ -194,13 +194,10 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
                 f"featsieve.JASFS(); got {self.selector!r}. Other steps go before it in a Pipeline."
             )
         check_number("n_subsamples", self.n_subsamples, low=2, integer=True)
-        check_number("subsample_size", self.subsample_size, low=0.0, strict=True)
+        check_number("subsample_size", self.subsample_size, low=0.0, strict=True, below=1.0)
         check_number("threshold", self.threshold, low=0.0, strict=True)
-        if self.subsample_size >= 1.0 or self.threshold > 1.0:
-            raise ValueError(
-                "subsample_size (below 1) and threshold (at most 1) are shares; got "
-                f"subsample_size={self.subsample_size!r}, threshold={self.threshold!r}."
-            )
+        if self.threshold > 1.0:
+            raise ValueError(f"threshold is a share, at most 1; got {self.threshold!r}.")
 
     def _set_fits(self, full: Any, selections: np.ndarray, n_selected: int | None) -> None:
         """Set what follows from the fit to all rows and the selections of the subsamples."""

@@ -83,6 +83,7 @@ def test_where_the_clusters_come_from():
     assert cluster_facts(of(LaplacianScore(4)))["certainty"] is None
 
 
+@pytest.mark.whole_structure_test
 def test_structure_is_that_of_the_fit_or_given_or_tested():
     expected = structure_test(planted().X).summary()
     untold = gather(MaxVariance(4).fit(planted().X), planted().X)  # which tests nothing
