@@ -147,21 +147,21 @@ def count_clusters(
     agreement, score = _by_halves(Z, numbers, rng)
     if agreement.max() > defaults.CREDIBLE_EXCESS:
         return _count("hat", numbers, agreement, score, int(score.argmax()))
-    tables = [Z, rotated(Z, rng), rng.permuted(Z, axis=0)]
-    found = [sparse_clusterings(one, numbers, rng, codes) for one in tables]
-    overlaps = [_overlaps(labels) for labels, _ in found]
-    labels, chance = found[0][0], np.max(overlaps[1:], axis=0)
-    score = (overlaps[0] - chance) / np.maximum(1.0 - chance, defaults.LEAST_ROOM)
+    labels, telling = sparse_clusterings(Z, numbers, rng, codes)
+    copies = (rotated(Z, rng), rng.permuted(Z, axis=0))
+    by_chance = [sparse_clusterings(copy, numbers, rng, codes) for copy in copies]
+    chance = np.max([_overlaps(theirs) for theirs, _ in by_chance], axis=0)
+    score = (_overlaps(labels) - chance) / np.maximum(1.0 - chance, defaults.LEAST_ROOM)
     shown = score.max() > defaults.COUNT_TOLERANCE
     chosen = int(_near(score)[-1]) if shown else 0  # fewer agree as well, of merged clusters
     # Of many weak columns few do not show all clusters: do halves of the columns that the
     # clusterings chose agree on another number, further than on this one and than in copies?
-    telling = [A[:, columns] for A, (_, columns) in zip(tables, found, strict=True)]
-    agreed, rating = _by_halves(telling[0], numbers, rng)
+    agreed, rating = _by_halves(Z[:, telling], numbers, rng)
     other = int(rating.argmax())
     least = agreed[other] - defaults.CREDIBLE_EXCESS
     if least > (agreed[chosen] if shown else 0.0) and all(
-        least > _by_halves(A, numbers, rng)[0].max() for A in telling[1:]
+        least > _by_halves(copy[:, columns], numbers, rng)[0].max()
+        for copy, (_, columns) in zip(copies, by_chance, strict=True)
     ):
         return _count("hat", numbers, agreed, rating, other)
     if not shown:
