@@ -25,7 +25,7 @@ RESULTS, DOCS = Path("benchmarks/results"), Path("docs/results")
 PYTHON = sys.executable
 # Minutes, and options beside --jobs, --kept and --output; plans are run by `featsieve bench`.
 SCRIPTS: dict[str, tuple[int, list[str]]] = {
-    "quality": (20, ["--figure", "docs/_static/gap.svg"]),
+    "quality": (20, []),
     "planted": (30, []),
     "planted_methods": (40, []),
     "published": (10, []),
@@ -72,7 +72,9 @@ def commands(step: str, kept: Path, pages: Path, jobs: int) -> list[list[str]]:
     folder = DOCS if step in ("label_free", "honest_tuning") else RESULTS
     command = [PYTHON, str(script), *SCRIPTS[step][1]]
     text = script.read_text(encoding="utf-8")
-    (pages / folder).mkdir(parents=True, exist_ok=True)
+    for needed in (folder, Path("docs/_static")):
+        (pages / needed).mkdir(parents=True, exist_ok=True)
+    command += ["--figure", str(pages / "docs/_static/gap.svg")] * (step == "quality")
     command += ["--jobs", str(jobs)] * ('"--jobs"' in text)
     command += ["--kept", str(kept / f"{step}.jsonl")] * ('"--kept"' in text)
     return [[*command, "--output", str(pages / folder / f"{step}.md")]]
@@ -152,13 +154,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{name}: failed, see {log.name}; the same command tries it again", flush=True)
             failed.append(name)
             continue
+        if name == "quality" and not arguments.check:
+            renew_readme()
         (kept / f"{name}.{arguments.check:d}.done").touch()
         print(f"{name}: {(time.perf_counter() - begun) / 60:.1f} minutes", flush=True)
     if arguments.check:
         failed += compare(pages)
         print("\n".join(["Pages that differ:", *failed]) if failed else "All pages agree.")
-    elif "quality" in steps and "quality" not in failed:
-        renew_readme()
     return int(bool(failed))
 
 

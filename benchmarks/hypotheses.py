@@ -4,7 +4,7 @@ The constants are those of the section "hypotheses" of featsieve/defaults.py; on
 time (whole numbers are rounded down, to 1 at least; of several numbers all are changed). Planted
 tables: all kinds of the catalogue, as made and with standardised columns, recall of the planted
 columns in per cent and the adjusted Rand index of `labels_`, means over all tables, and the kind
-whose recall changes most. Real tables: fourteen small development sets, ACC/NMI in percent of k-means
+whose recall changes most. Real tables: fourteen development sets, ACC/NMI in percent of k-means
 on the selected columns ("area", see quality.py) and of `labels_` ("own"), means of two random
 states, and the set whose own labels change most (sum of both). The rows with other random states
 change no constant: they show what differs by chance.

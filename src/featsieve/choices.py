@@ -105,6 +105,10 @@ class Choices:
             )
         return count
 
+    def _at_least_kept(self, count: int) -> int:
+        """Return a number of features that a method has found, or how many are kept in any case."""
+        return max(count, 1, 0 if self._offer is None else len(self._offer.kept))
+
     def _check_kept(self, count: int | None) -> None:
         """Refuse fewer features than are kept in any case."""
         n_kept = 0 if self._offer is None else len(self._offer.kept)

@@ -176,7 +176,8 @@ def largest_entries(X: Any) -> np.ndarray:
     """Return max_i |x_ij| of every column, dense or CSR: not finite if an entry is not."""
     if is_sparse(X):
         largest = np.zeros(X.shape[1])
-        np.maximum.at(largest, X.indices, np.abs(X.data).astype(np.float64, copy=False))
+        with np.errstate(invalid="ignore"):  # NaN is what the caller looks for
+            np.maximum.at(largest, X.indices, np.abs(X.data).astype(np.float64, copy=False))
         return largest
     if X.shape[0] == 0:
         return np.zeros(X.shape[1])

@@ -105,7 +105,7 @@ def suggest_n_clusters(
     columns. Where nothing agrees by more than 0.1 the answer is 2, and ``view`` is None. That is no
     test: see :func:`featsieve.tuning.structure_test`. Few columns do not show all clusters of many
     weak ones among thousands (single cells): where halves of the telling columns agree further on
-    another number than on this one, and than in copies (by 0.15), that one is taken, as above.
+    a larger number than on this one, and than in copies (by 0.15), that one is taken, as above.
 
     No rule finds the number of classes of real tables reliably: read the answer as "within a
     factor of about two". Selections suffer more from too few clusters than from too many.
@@ -155,13 +155,18 @@ def count_clusters(
     shown = score.max() > defaults.COUNT_TOLERANCE
     chosen = int(_near(score)[-1]) if shown else 0  # fewer agree as well, of merged clusters
     # Of many weak columns few do not show all clusters: do halves of the columns that the
-    # clusterings chose agree on another number, further than on this one and than in copies?
+    # clusterings chose agree on a larger number, further than on this one and than in copies?
     agreed, rating = _by_halves(Z[:, telling], numbers, rng)
     other = int(rating.argmax())
     least = agreed[other] - defaults.CREDIBLE_EXCESS
-    if least > (agreed[chosen] if shown else 0.0) and all(
-        least > _by_halves(copy[:, columns], numbers, rng)[0].max()
-        for copy, (_, columns) in zip(copies, by_chance, strict=True)
+    more = other > chosen or not shown
+    if (
+        more
+        and least > (agreed[chosen] if shown else 0.0)
+        and all(
+            least > _by_halves(copy[:, columns], numbers, rng)[0].max()
+            for copy, (_, columns) in zip(copies, by_chance, strict=True)
+        )
     ):
         return _count("hat", numbers, agreed, rating, other)
     if not shown:

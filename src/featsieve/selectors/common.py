@@ -16,7 +16,7 @@ from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.solvers.block_problem import BlockProblem, solve
 from featsieve.solvers.protocol import S
-from featsieve.solvers.weighted_kmeans import WeightedClusters
+from featsieve.solvers.weighted_kmeans import WeightedClusters, Weigh
 
 
 @estimator
@@ -64,6 +64,20 @@ class PartitionSelector(Iterations):
 
     # The features that are selected are those with which the clusters are found.
     _follows_count = True
+
+    def _units(self) -> np.ndarray:
+        """Return the feature of every column: those that are bought together are one."""
+        if self._offer is None:
+            return np.arange(self.n_features_in_)
+        unit = self._offer.unit.copy()
+        alone = np.flatnonzero(unit < 0)  # not for sale, but among what finds the clusters
+        unit[alone] = self._offer.n_units + np.arange(len(alone))
+        return unit
+
+    def _by_units(self, weigh: Weigh) -> Weigh:
+        """Weigh features, of several columns by the sum of their b_j, instead of columns."""
+        unit = self._units()
+        return lambda between: weigh(np.bincount(unit, weights=between))[unit]
 
     def _set_clusters(self, found: WeightedClusters, scores: np.ndarray, n_selected: int) -> None:
         """Keep the clusters; rank the features by how far they lie apart in them."""

@@ -114,7 +114,8 @@ class IFPCA(ConstrainedSelector):
         c, random_state = self._count_clusters(X), check_random_state(self.random_state)
         scores, self.pvalues_ = ks_scores(operator), np.ones(len(varies))
         self.pvalues_[varies] = ks_pvalues(scores[varies], X.shape[0])
-        count = n_selected or higher_criticism(self.pvalues_[varies], X.shape[0])
+        found = higher_criticism(self.pvalues_[varies], X.shape[0])
+        count = n_selected or self._at_least_kept(found)
         self._set_selection(scores, count)
         labels = self._clusters(operator, c, random_state)
         for _ in range(1, self.n_rounds):

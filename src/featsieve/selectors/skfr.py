@@ -87,7 +87,7 @@ class SKFR(PartitionSelector):
         problem = WeightedKMeans(
             operator,
             c,
-            lambda between: largest(between, n_selected),
+            self._by_units(lambda between: largest(between, n_selected)),
             total=float(operator.xp.sum(operator.column_norms())),
             by_steps=True,
         )

@@ -15,7 +15,7 @@ from featsieve.hypotheses.sparse_kmeans import weights_of_some, weights_within
 from featsieve.hypotheses.tables import permuted
 from featsieve.selectors.common import PartitionSelector
 from featsieve.solvers.block_problem import solve
-from featsieve.solvers.weighted_kmeans import WeightedClusters, WeightedKMeans
+from featsieve.solvers.weighted_kmeans import Weigh, WeightedClusters, WeightedKMeans
 from featsieve.validation import check_number, positive_integer
 
 BOTH_SET = (
@@ -52,7 +52,8 @@ class SparseKMeans(PartitionSelector):
         are needed to show the pseudo-labels (see ``path_``). None: ``bound`` decides.
     bound : float or "auto", default="auto"
         s, from 1 (one feature) to the root of their number (all). "auto": where the objective
-        exceeds that of tables with permuted columns most, by the gap statistic.
+        exceeds that of tables with permuted columns most, by the gap statistic, which often keeps
+        all columns of small tables.
     n_permutations : int, default=25
         Permuted tables of the gap statistic.
     %(scale)s
@@ -115,6 +116,7 @@ class SparseKMeans(PartitionSelector):
     bound: float | str = "auto"
     n_permutations: int = 25
 
+    _price = "bound"
     _checks: ClassVar = {"bound": bound_or_auto, "n_permutations": positive_integer}
 
     def _check_parameters(self) -> None:
@@ -134,19 +136,23 @@ class SparseKMeans(PartitionSelector):
             clusters(operator, c, seed),
         )
         if k is not None:
-            by_count = partial(weights_of_some, n_columns=k)
-            labels, between, _ = self._quiet(replace(problem, weigh=by_count), labels)
-            weights = by_count(between)
+            by_count = self._by_units(partial(weights_of_some, n_columns=k))
+            labels, _, weights = self._quiet(replace(problem, weigh=by_count), labels)
+            weights = weights[np.unique(self._units(), return_index=True)[1]]
             self.bound_ = float(weights.sum()) / (float(np.linalg.norm(weights)) or 1.0) or 1.0
         elif isinstance(self.bound, str):
             self.bounds_, self.gap_ = self._gap(X, replace(problem, n_starts=1), random_state)
             self.bound_ = float(self.bounds_[np.argmax(self.gap_)])
         else:
             self.bound_ = float(self.bound)
-        problem = replace(problem, weigh=partial(weights_within, bound=self.bound_))
+        problem = replace(problem, weigh=self._within(self.bound_))
         found = self._alternate(problem, problem.start(labels), "weights and clusters")
-        k = k or max(1, self._count_units(np.flatnonzero(found.weights)))
+        k = k or self._at_least_kept(self._count_units(np.flatnonzero(found.weights)))
         self._set_clusters(found, found.weights, k)
+
+    def _within(self, bound: float) -> Weigh:
+        """Return the best weights of features under a bound."""
+        return self._by_units(partial(weights_within, bound=bound))
 
     def _quiet(self, problem: WeightedKMeans, labels: np.ndarray) -> WeightedClusters:
         """Return weights and clusters without a report."""
@@ -167,8 +173,8 @@ class SparseKMeans(PartitionSelector):
             labels = clusters(table, problem.n_clusters, problem.seed)
             values = []
             for bound in bounds:
-                weigh = partial(weights_within, bound=bound)
-                found = self._quiet(replace(problem, operator=table, weigh=weigh), labels)
+                some = replace(problem, operator=table, weigh=self._within(bound))
+                found = self._quiet(some, labels)
                 values.append(max(float(found.weights @ found.between), 1e-300))
             return np.log(values)
 

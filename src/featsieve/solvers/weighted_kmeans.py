@@ -17,6 +17,8 @@ from featsieve.hypotheses.sparse_kmeans import memberships
 from featsieve.solvers.block_problem import BlockProblem
 from featsieve.solvers.protocol import Status
 
+Weigh = Callable[[np.ndarray], np.ndarray]  # b to w
+
 
 class WeightedClusters(NamedTuple):
     """Labels of the samples, sums of squares of the columns between them, weights."""
@@ -37,7 +39,7 @@ class WeightedKMeans(BlockProblem[WeightedClusters]):
 
     operator: DataOperator  # with centred columns
     n_clusters: int
-    weigh: Callable[[np.ndarray], np.ndarray]
+    weigh: Weigh
     seed: int = 0
     total: float = 0.0
     n_starts: int = defaults.KMEANS_STARTS
