@@ -95,21 +95,3 @@ def test_columns_of_a_category_have_one_q_value():
     found = feature_qvalues(sieve, X, n_refits=3, random_state=0)
     for columns in groups.values():
         assert len(set(found.qvalues[X.columns.isin(columns)])) == 1
-
-
-def test_copies_of_a_row_are_no_cluster():
-    """More copies than neighbours: the graph of neighbours would fall apart into them.
-
-    The mean agreement was 0.52 when copies were neighbours.
-    """
-    agreement = []
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        kinds = np.repeat(rng.integers(0, 2, (3, 40)), 12, axis=0)
-        kinds ^= rng.random(kinds.shape) < 0.25
-        copies = rng.integers(1, 20, len(kinds))
-        owner = np.repeat(np.arange(36), copies)
-        labels = JASFS(3, n_features_to_select=6, random_state=0).fit(kinds[owner] * 1.0).labels_
-        assert all(len(set(labels[owner == k])) == 1 for k in range(36))
-        agreement.append(adjusted_rand_score(owner // 12, labels))
-    assert np.mean(agreement) > 0.7

@@ -39,7 +39,7 @@ from featsieve.hypotheses.families import (
     second_sizes,
 )
 from featsieve.hypotheses.pool import Pool
-from featsieve.hypotheses.views import HatMetrics, View, hat_view, product, rows_of_product
+from featsieve.hypotheses.views import HatMetrics, View, hat_view, rows_of_product
 from featsieve.jasfs.problem import summed
 from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
@@ -92,14 +92,7 @@ def find_labels(
         return single(settings.labels, settings)
     count = max(defaults.N_LANDMARKS, defaults.LANDMARKS_PER_CLUSTER * c)
     if n <= count:
-        copies = distinct_rows(operator, settings)
-        if copies is None:
-            return few_samples(X, operator, settings, rng)
-        rows, owner = copies
-        some = hosted(take_rows(X, rows))
-        found = few_samples(some, as_operator(some, scale=operator.scale), settings, rng)
-        pool, labels = found.pool.at(owner), by_first_sample(found.labels[owner])
-        return Found(pool, labels, pool.certainty(labels), found.belief)
+        return few_samples(X, operator, settings, rng)
     rows = np.sort(rng.choice(n, count, replace=False))
     some = hosted(take_rows(X, rows))
     if settings.codes is not None:
@@ -139,29 +132,6 @@ def find_labels(
     certainty = found.pool.certainty(consensus, nearest)
     pool = found.pool.at(nearest)
     return Found(pool, consensus, certainty, found.belief, len(Z))
-
-
-def distinct_rows(
-    operator: DataOperator, settings: Settings
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the first of equal rows, and which of these every row equals; None if few are equal.
-
-    A row with more copies than neighbours has no other neighbours (categories, grades): the graph
-    falls apart there, and clusters are copies of one row. Equal rows have equal random projections.
-    """
-    d, least = operator.shape[1], max(settings.n_neighbors, settings.n_clusters)
-    if settings.codes is not None:  # equal rows of different batches differ after the correction
-        return None
-    points = product(operator, np.random.default_rng(0).standard_normal((d, 3)))
-    rounding = np.sqrt(np.finfo(points.dtype).eps) * max(np.abs(points).max(), 1e-300)
-    keys = np.round(points / rounding)
-    _, first, owner, counts = np.unique(
-        keys, axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
-    if counts.max() <= settings.n_neighbors or len(first) <= least:
-        return None
-    order = np.argsort(first)
-    return first[order], np.argsort(order)[owner.ravel()]
 
 
 def _pool_of(views: list[View], settings: Settings, rng: np.random.Generator) -> Pool:
