@@ -2,8 +2,10 @@
 
 `featsieve.tuning.structure_test` with its defaults answers clusters, gradient or nothing. Null
 tables have no groups: in the first kinds columns are independent ("nothing" is right), in the
-others they are correlated ("gradient" is right); the curved gradient, an arch, is the known
-exception. "False alarms" is the share of tables that are called clusters, with its exact 95 %
+others they are correlated ("gradient" is right). The curved gradient, an arch, is the known
+exception, and the last four kinds are others: the copies without clusters have normal factors and
+rows in no order, these tables have factors that are spread evenly, or rows that follow each other.
+"False alarms" is the share of tables that are called clusters, with its exact 95 %
 interval. Planted tables are those of `planted_kinds`, as made and with standardised columns, and
 plain ones: c clusters, n rows, d columns of which m have means N(0, s^2) for each cluster, equal
 in size or each 0.6 times the one before. Real tables are the development sets, one test each: what
@@ -41,6 +43,8 @@ CORRELATED = (
     *("correlated log-normal", "correlated binary", "Poisson, library sizes"),
 )
 CURVED = "curved gradient"
+# Without groups as well, but not normal: spread evenly, or rows that follow each other.
+EVEN = ("two even factors", "even mixtures of three", "even drift in time", "random walks")
 PLAIN = (  # c, n, d, m, s, equal sizes
     (2, 60, 10, 4, 2.0, True),
     (2, 150, 4, 4, 2.0, True),
@@ -69,6 +73,15 @@ def null_table(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarra
         for j in range(1, d):
             noise[:, j] = rho * noise[:, j - 1] + np.sqrt(1.0 - rho**2) * noise[:, j]
         return noise
+    if kind in EVEN:
+        t = np.sort(rng.random((n, 1)), axis=0)
+        parts = {
+            "two even factors": lambda: np.sqrt(12.0) * (rng.random((n, 2)) - 0.5),
+            "even mixtures of three": lambda: 4.0 * rng.dirichlet(np.ones(3), n),
+            "even drift in time": lambda: np.sqrt(12.0) * (t - 0.5),
+            "random walks": lambda: rng.standard_normal((n, 3)).cumsum(axis=0) / np.sqrt(n),
+        }[kind]()
+        return parts @ rng.standard_normal((parts.shape[1], d)) + noise
     if kind == CURVED:
         t = rng.random((n, 1))
         arch = np.hstack([np.sin(3.0 * t), np.cos(3.0 * t)]) @ rng.standard_normal((2, d))
@@ -141,7 +154,7 @@ def page(rows: list[dict]) -> list[str]:
     head = ["clusters", "gradient", "nothing", "tables", "seconds"]
     lines = ["## Tables without clusters", ""]
     lines += table(["kind", "false alarms", *head[1:], *(f"{n}x{d}" for n, d in SHAPES)], [])
-    for kind in (*INDEPENDENT, *CORRELATED, CURVED):
+    for kind in (*INDEPENDENT, *CORRELATED, CURVED, *EVEN):
         shapes = [by.get(("null", (kind, shape)), []) for shape in SHAPES]
         own = [row for some in shapes for row in some]
         if own:
@@ -177,7 +190,8 @@ def main() -> None:
     arguments = parser.parse_args()
     some = range(arguments.first, arguments.first + arguments.planted)
     many = range(arguments.first, arguments.first + arguments.tables)
-    nulls = [(kind, shape) for kind in (*INDEPENDENT, *CORRELATED, CURVED) for shape in SHAPES]
+    kinds = (*INDEPENDENT, *CORRELATED, CURVED, *EVEN)
+    nulls = [(kind, shape) for kind in kinds for shape in SHAPES]
     cases: list[tuple] = []
     if real_data.folder() is not None:
         names = (*real_data.PAPER, *real_data.SKFEATURE, *real_data.MORE)

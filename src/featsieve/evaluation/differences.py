@@ -57,7 +57,8 @@ def compare_with_reference(
     Notes
     -----
     Intervals are percentiles over 10,000 resamples of the data sets with a fixed seed; they take
-    these for a random sample, and are too narrow for fewer than ten. A tie is one point (0.01).
+    these for a random sample of independent ones, and are too narrow for fewer than about thirty.
+    Failures count as losses, and are left out of the mean. A tie is one point (0.01).
 
     Examples
     --------

@@ -16,7 +16,7 @@ from featsieve.graphs.initial_labels import first_labels
 from featsieve.graphs.spectral_labels import by_first_sample
 from featsieve.solvers.block_problem import BlockProblem, solve
 from featsieve.solvers.protocol import S
-from featsieve.solvers.weighted_kmeans import WeightedClusters, Weigh
+from featsieve.solvers.weighted_kmeans import Weigh, WeightedClusters
 
 
 @estimator
