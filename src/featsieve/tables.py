@@ -220,7 +220,9 @@ class Encoding:
         if self.kind == "date":
             days = np.full(len(words), np.nan)
             known = [i for i, word in enumerate(words) if word is not None]
-            days[known] = _days([str(words[i]) for i in known], day_first="day" in self.levels)
+            written = [str(words[i]) for i in known]
+            _check_dates(written, order_known=bool(self.levels))
+            days[known] = _days(written, day_first="month" not in self.levels)
             return days, self
         new = [word for word in dict.fromkeys(words) if word not in (None, *self.levels)]
         every = replace(self, levels=(*self.levels, *map(str, new)))
@@ -349,6 +351,19 @@ def _dates(words: Iterable[str]) -> Encoding | None:
     except ValueError:  # 2024-13-45, or 31/12/2024 beside 12/31/2024
         return None
     return found
+
+
+def _check_dates(words: Iterable[str], *, order_known: bool) -> None:
+    """Refuse what is no date, and dates of which nobody has said whether the day comes first."""
+    for word in words:
+        numbers = DATE_OF_NUMBERS.fullmatch(word)
+        if numbers is None and DATE.fullmatch(word) is None:
+            raise ValueError(f"{word!r} is no date: correct it, or leave the cell empty")
+        if numbers is not None and numbers[2] != "." and not order_known:
+            raise ValueError(
+                f"the date {word!r} may begin with the day or the month, and those of the fit were "
+                "written otherwise: write it as 2024-05-31 (year, month, day)"
+            )
 
 
 def _days(words: list[str], *, day_first: bool = False) -> np.ndarray:

@@ -285,3 +285,11 @@ def test_batches_beside_categories(path, tmp_path):
     table = read(tmp_path / "plates.csv", encode=True, batch_column="plate")
     run = select_features(table, **FAST)
     assert set(run.selected) == {"weight", "coat", "size"}
+
+
+@pytest.mark.parametrize("word", ["03/04/2024", "now", "today", "2024", "NaT", "31-31-2024"])
+def test_new_dates_are_read_as_those_of_the_fit_or_refused(word):
+    fitted = Encoding("date", ())  # of 2024-05-31, ...
+    np.testing.assert_array_equal(fitted.codes(["3.4.2024"])[0], fitted.codes(["2024-04-03"])[0])
+    with pytest.raises(ValueError, match=r"is no date|may begin with the day or the month"):
+        fitted.codes([word])

@@ -23,6 +23,7 @@ def structure(X):
 
 
 @pytest.mark.slow
+@pytest.mark.whole_structure_test
 def test_clusters_are_told_from_noise(planted):
     seen = structure(planted.X)
     assert seen["n_clusters"] == 4
