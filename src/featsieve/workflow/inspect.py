@@ -89,7 +89,7 @@ def inspect_table(
         "text": [name for name in table.dropped if name not in set(asked)],
         "notes": [
             {"kind": note.kind, "text": str(note)}
-            for note in (*notes, *find_notes(table, random_state=random_state))
+            for note in (*notes, *find_notes(table, random_state=random_state, proposed=True))
         ],
         "structure": _look_for_structure(table, np.flatnonzero(usable), random_state),
     }
