@@ -98,6 +98,8 @@ def apply(
         shape = {"n_samples": n, "n_features": k, "selected": reduced.names}
         print_json({**shape, "notes": notes, "files": files})
         return
+    if changes is None and reduced.origin.repaired:
+        notes.append("--changes FILE lists every cell that was repaired.")
     print_notes(notes)
     listed = " and ".join(map(str, written))
     typer.echo(f"Wrote {listed}: {n:,} rows, {k:,} selected features.")
