@@ -65,7 +65,7 @@ def test_all_of_it_at_once(home, call, tmp_path):
     more = ("--clusters", clusters, "--changes", changes)
     code, told, out = apply_to(call, home, frame, tmp_path, *more)
     assert code == 0, told
-    assert "15 missing values filled from the nearest rows of the table that the features" in told
+    assert ": filled from the nearest rows of the table that the features" in told
     assert "'coat' has words that the fitted table does not have: 'thorny'" in told
     reduced = pd.read_csv(out)
     assert reduced.loc[2, "width"] == whole.loc[2, "width"]

@@ -74,6 +74,25 @@ def test_a_column_of_numbers_but_for_a_few_cells():
     )
 
 
+def test_one_unit_behind_numbers_is_left_out():
+    column = pd.Series(["18.5", "26.2 g", "17.7g", "<5 g.", "n.d.", "19"])
+    found = read_numbers(column)
+    np.testing.assert_array_equal(found.values, [18.5, 26.2, 17.7, 5.0, NAN, 19.0])
+    assert (found.decimal, found.was) == (".g", ["26.2 g", "17.7g", "<5 g.", "n.d."])
+    assert "units" not in str(found)
+    degrees = read_numbers(pd.Series(["21 °C", "3,5°C"]), decimal=",")
+    np.testing.assert_array_equal(degrees.values, [21.0, 3.5])
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"), [(["1 g", "2 kg"], None), (["1 kg"], ".g"), (["1 g", "2 kg"], ".?")]
+)
+def test_different_units_are_missing_and_named(cells, mark):
+    found = read_numbers(pd.Series(["3", "4", "5", *cells]), mark=mark)
+    np.testing.assert_array_equal(found.values, [3.0, 4.0, 5.0, *[NAN] * len(cells)])
+    assert "units differ, 'g', 'kg': such cells become missing" in str(found)
+
+
 def test_words_are_words():
     assert read_numbers(pd.Series(["red", "blue", "1"])) is None
     assert read_numbers(pd.Series(["1", "2", "a", "b"])) is not None  # half of them

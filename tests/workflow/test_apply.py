@@ -72,7 +72,7 @@ def test_missing_values(frame, run, applied):
     reduced, _, notes = applied(filling.model, holed, predict=True)
     first = filling.selected.index(run.selected[0])
     assert reduced.X[3, first] == frame[run.selected[0]].median()
-    assert "1 missing value filled" in notes[-1]
+    assert f"1 missing value, in column '{run.selected[0]}': filled" in notes[-1]
 
 
 def test_methods_without_clusters(frame, applied):

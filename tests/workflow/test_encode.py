@@ -13,6 +13,7 @@ from featsieve.tables import Encoding, encode
 from featsieve.workflow import save_run, select_features
 from featsieve.workflow.apply import apply_model
 from featsieve.workflow.compare import compare_methods
+from featsieve.workflow.inspect import inspect_table
 from featsieve.workflow.prepare import prepare_table
 
 FAST = {"n_clusters": 3, "n_features": 3, "n_subsamples": 0}
@@ -223,6 +224,23 @@ def test_new_rows_of_other_codes_are_filled_with_the_right_word(how, path, tmp_p
     np.testing.assert_array_equal(model.predict(new), model.predict(table))
 
 
+def test_inspect_proposes_no_invented_words(tmp_path):
+    frame = animals()
+    frame.loc[[4, 9], "weight"] = np.nan
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    assert inspect_table(read(tmp_path / "gaps.csv", encode=True))["options"][-1] == "median"
+    frame.loc[[3, 5, 8], "coat"] = None
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    table = read(tmp_path / "gaps.csv", encode=True)
+    assert inspect_table(table)["options"][-2:] == ["--impute", "category"]
+    ready = prepare_table(table, impute="category")  # numbers get medians
+    weights = ready.table.X[:, ready.table.names.index("weight")]
+    assert (weights[[4, 9]] == frame["weight"].median()).all()
+    assert ready.notes[-1].startswith(
+        "5 missing values, in 2 columns ('coat' 3, 'weight' 2): taken"
+    )
+
+
 def test_the_other_way_to_fill_is_compared(tmp_path):
     frame = animals()
     frame.loc[[3, 5, 8], "coat"] = None
@@ -231,7 +249,8 @@ def test_the_other_way_to_fill_is_compared(tmp_path):
     run = select_features(table, **(FAST | {"n_subsamples": 2}), impute="median")
     said = [str(note) for note in run.notes if note.kind == "filled"]
     assert said == [
-        "3 missing values filled with the column's median.",
+        "3 missing values, in column 'coat': filled with the column's median, column 'coat' with "
+        "the most frequent word.",
         "With missing values filled from the nearest rows, the same features would be selected.",
     ]
 

@@ -155,9 +155,9 @@ def test_words_are_looked_at_as_select_sees_them(tmp_path, monkeypatch):
     frame.loc[2, "coat"] = None
     frame.to_csv(tmp_path / "t.csv", index=False)
     look = inspect_table(read_to_inspect(tmp_path / "t.csv", {})[0])
-    assert look["options"] == ["--encode", "--label-column", "class", "--impute", "median"]
-    assert seen["variables"].tolist() == [0, 0, 0, 1]
-    assert (seen["X"][:, :3].sum(axis=1) == 1).all()
+    assert look["options"] == ["--encode", "--label-column", "class", "--impute", "category"]
+    assert seen["variables"].tolist() == [0, 0, 0, 0, 1]  # a missing word is a level
+    assert (seen["X"][:, :4].sum(axis=1) == 1).all()
 
 
 def test_classes_may_have_many_words(tmp_path, untested_fits):

@@ -11,4 +11,4 @@ def test_counts_and_lists():
     assert list_columns(list("abcdef")) == "6 columns ('a', 'b', 'c', 'd', 'e', ...)"
     counts = by_column(np.arange(3), list("abc"))
     assert list(counts.items()) == [("c", 2), ("b", 1)]
-    assert list_counts(counts, "missing value") == "3 missing values, in 2 columns ('c', 'b')"
+    assert list_counts(counts, "missing value") == "3 missing values, in 2 columns ('c' 2, 'b' 1)"

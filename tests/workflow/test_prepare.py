@@ -34,7 +34,9 @@ def test_a_clean_table_stays_as_it_is(X):
 
 def test_missing_values_are_refused_with_count_and_columns(X):
     table = Dataset("people", with_gaps(X), feature_names=list("abcdef"))
-    with pytest.raises(ValueError, match=r"4 missing values, in 2 columns \('b', 'e'\)\.") as told:
+    with pytest.raises(
+        ValueError, match=r"4 missing values, in 2 columns \('b' \d, 'e' \d\)\."
+    ) as told:
         prepare_table(table)
     assert "--impute median" in str(told.value)
     assert "impute='median'" in str(told.value)
@@ -46,7 +48,9 @@ def test_gaps_are_filled_as_scikit_learn_does(X):
     expected = SimpleImputer(strategy="median").fit(with_gaps(X))
     np.testing.assert_array_equal(ready.X, expected.transform(with_gaps(X)))
     np.testing.assert_array_equal(ready.fill, expected.statistics_)
-    assert ready.notes == ("4 missing values filled with the column's median.",)
+    (note,) = ready.notes
+    assert note.startswith("4 missing values, in 2 columns ('x1' ")
+    assert note.endswith("): filled with the column's median.")
 
 
 def test_sparse_gaps_are_filled_and_zeros_stay(X):

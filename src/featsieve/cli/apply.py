@@ -59,7 +59,7 @@ def apply(
     are filled as they were there, with `--impute` (median: medians of the fitted table, of
     categories its most frequent level; nearest: its rows that are nearest in the selected columns,
     which the model holds for this), and refused otherwise. Words that the fitted table does not
-    have are named; they count as none of its levels.
+    have are named, and ignored for the clusters.
 
     `--clusters` takes the nearest centre of a cluster: for rows of the fitted table it need not say
     the same as samples.csv, whose clusters come from all rows together (see `JASFS.predict`).
@@ -98,6 +98,8 @@ def apply(
         shape = {"n_samples": n, "n_features": k, "selected": reduced.names}
         print_json({**shape, "notes": notes, "files": files})
         return
+    if changes is None and reduced.origin.repaired:
+        notes.append("--changes FILE lists every cell that was repaired.")
     print_notes(notes)
     listed = " and ".join(map(str, written))
     typer.echo(f"Wrote {listed}: {n:,} rows, {k:,} selected features.")

@@ -108,9 +108,11 @@ class StructureTest:
     @property
     def _looked_at(self) -> str:
         """What of the table was looked at, if not all, and whether that is little."""
-        (n, d), few = self.table_shape, ""
+        (n, d), few, count = self.table_shape, "", len(self.null_permuted)
+        if self.p_permuted * (count + 1) < 1.5:  # a share of count + 1 tables
+            few = f" With {count} copies, p cannot be less than {self.p_permuted:.2g}."
         if self.n_samples < defaults.STRUCTURE_FEW and self.verdict != "clusters":
-            few = " So few rows seldom show clusters."
+            few += " So few rows seldom show clusters."
         parts = [f"{self.n_samples:,} of {n:,} rows"] if self.n_samples < n else []
         parts += [f"{self.n_features:,} of {d:,} columns"] if self.n_features < d else []
         return few + (f" ({' and '.join(parts)} were looked at.)" if parts else "")

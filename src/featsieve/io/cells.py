@@ -1,4 +1,4 @@
-"""Numbers that are written as text, such as "<50", "12.3%", "$1,234.00" or "1 234"."""
+"""Numbers that are written as text, such as "<50", "12.3%", "$1,234.00", "26.2 g" or "1 234"."""
 
 import re
 import unicodedata
@@ -50,6 +50,11 @@ NUMBERS = {
     )
     for decimal, groups in ((".", "[ ,'\u2019]"), (",", "[ .'\u2019]"))
 }
+# A number with a unit behind it: "26.2 g", "5 mg/dl", "21 °C", "3 m²"; not the footnote of "2.1¹".
+WITH_UNIT = re.compile(
+    r"(?P<number>[\W\d]*\d[.,]?)\s*(?P<unit>(?![¹²³])[^\W\d_][^\s\d]*|°[^\s\d]*)"
+)
+DIFFERENT = "?"  # in the place of the unit, where there are several
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +64,15 @@ class Numbers:
     values: np.ndarray
     changed: np.ndarray  # rows whose cells are odd
     was: list[str]  # these cells
-    decimal: str  # mark that they were read by, with "%" behind it if "50%" is 0.5
+    decimal: str  # mark they were read by, then "%" if "50%" is 0.5, then their unit ("?": several)
     n_cells: int  # that are not empty
+    units: tuple[str, ...] = ()  # behind numbers; several cannot be compared
 
     def __str__(self) -> str:
         """Say what is odd."""
         shown = shorten(list(dict.fromkeys(self.was))[:2])
+        if len(self.units) > 1:
+            shown += f"; units differ, {shorten(self.units)}: such cells become missing"
         if len(self.was) == self.n_cells:
             return f"numbers written as text ({shown})"
         return f"numbers except in {len(self.was):,} cell{'s'[: len(self.was) != 1]} ({shown})"
@@ -108,9 +116,10 @@ def read_numbers(
     the column should hold numbers. Other words become NaN. ``decimal`` is the decimal mark of the
     file; the other one is taken where it makes more cells numbers. "50%" is 50, but 0.5 beside
     numbers without a sign that all lie between 0 and 1. ``mark`` is what `Numbers.decimal` was for
-    this column before, and settles both: with "%" behind it, "50%" is 0.5.
+    this column before, and settles both: with "%" behind it, "50%" is 0.5. A unit behind numbers
+    is left out if it is the same in all cells that have one (and was before); others become NaN.
     """
-    decimal, scaled = (mark[:1], mark[1:] == "%") if mark else (decimal, False)
+    decimal, scaled = (mark[:1], mark[1:2] == "%") if mark else (decimal, False)
     try:
         codes, cells = column.factorize()
     except TypeError:  # lists and the like
@@ -120,16 +129,17 @@ def read_numbers(
     small = [word.strip().lower() for word in words]
     counts = np.bincount(codes[codes >= 0], minlength=len(words))
     used, plain = decimal, np.array([is_plain(word, decimal=decimal) for word in words], dtype=bool)
+    cells, unit, units = _without_unit(words, (mark or "")[1:].lstrip("%"))
     if all(word in TRUTHS or word in GAPS for word in small) and set(small) & set(TRUTHS):
         values = np.array([TRUTHS.get(word, np.nan) for word in small])
         plain = np.isfinite(values)
     else:
-        values = _read(words, decimal, plain)
-        unread = [words[k] for k in np.flatnonzero(np.isnan(values))]
+        values = _read(cells, decimal, plain)
+        unread = [cells[k] for k in np.flatnonzero(np.isnan(values))]
         other = "," if decimal == "." else "."
         hard = np.zeros(len(words), dtype=bool)
         if np.isfinite(_read(unread, other, hard[: len(unread)])).any():
-            others = _read(words, other, hard)
+            others = _read(cells, other, hard)
             if counts[np.isfinite(others)].sum() > counts[np.isfinite(values)].sum():
                 used, values = other, others
         known = counts[[word not in GAPS for word in small]].sum()
@@ -144,6 +154,7 @@ def read_numbers(
         if scaled:
             values[signed] /= 100
             used += "%"
+        used += unit
     rows = np.flatnonzero(np.append(~plain, False)[codes])  # -1 is an empty cell
     return Numbers(
         np.append(values, np.nan)[codes],
@@ -151,7 +162,24 @@ def read_numbers(
         [words[k] for k in codes[rows]],
         used,
         int(counts.sum()),
+        units,
     )
+
+
+def _without_unit(words: list[str], known: str) -> tuple[list[str], str, tuple[str, ...]]:
+    """Return cells without the one unit that they have or had before, that, and all units found."""
+    found = {}
+    for k, word in enumerate(words):
+        match = WITH_UNIT.fullmatch(word.strip())
+        if match is None or any(read_number(word, decimal=mark) is not None for mark in NUMBERS):
+            continue
+        if any(read_number(match["number"], decimal=mark) is not None for mark in NUMBERS):
+            found[k] = match["number"], unicodedata.normalize("NFKC", match["unit"]).rstrip(".")
+    before = [known] if known.strip(DIFFERENT) else []
+    units = tuple(dict.fromkeys([*before, *(unit for _, unit in found.values())]))
+    unit = known or (units[0] if len(units) == 1 else DIFFERENT[: len(units)])
+    bare = {k: number for k, (number, own) in found.items() if own == unit}
+    return [bare.get(k, word) for k, word in enumerate(words)], unit, units
 
 
 def infinite_cells(column: Any, *, decimal: str = ".") -> Numbers | None:

@@ -125,10 +125,11 @@ def read_table(
     repair : bool or mapping, default=False
         Whether numbers that are written as text ("<50", "12.3%", "$1,234.00", "1 234") become
         numbers, the limit in place of "<50", and other cells of such a column ("<LOD") become
-        missing; such columns are refused otherwise. Infinite numbers become missing as well.
+        missing; such columns are refused otherwise. "26.2 g" is 26.2, unless cells of the column
+        have different units: those are missing. Infinite numbers become missing as well.
         ``origin.changes`` of the data set lists every cell. A mapping of columns to decimal marks
-        (``origin.options["repair"]``) settles what "1,234" is, and whether "50%" is 50 or, with
-        "%" behind the mark, 0.5.
+        (``origin.options["repair"]``) settles what "1,234" is, whether "50%" is 50 or, with "%"
+        behind the mark, 0.5, and which unit is left out.
     encode : bool or mapping, default=False
         Whether columns of few words (at most √n different ones in n rows) and of dates take part.
         They stand in ``X`` as one column of codes; a selection takes them for indicators that

@@ -15,7 +15,8 @@ from featsieve.io.selection_model import SelectionModel
 from featsieve.io.table import table_format
 from featsieve.workflow.columns import count_where
 from featsieve.workflow.findings import about_cells
-from featsieve.workflow.messages import by_column, counted, list_counts
+from featsieve.workflow.impute import words_with_gaps
+from featsieve.workflow.messages import by_column, counted, list_columns, list_counts
 
 MODEL = "model.skops"
 
@@ -60,9 +61,10 @@ def apply_model(
             "names, in the order of the table."
         )
     if missing:
-        count = counted(sum(missing.values()), "missing value")
+        gaps, words = list_counts(missing, "missing value"), words_with_gaps(read)
         way = "with medians" if model.donors is None else "from the nearest rows"
-        notes.append(f"{count} filled {way} of the table that the features come from.")
+        way += f" ({list_columns(words)}: the most frequent word)" if words else ""
+        notes.append(f"{gaps}: filled {way} of the table that the features come from.")
     return model.transform(read), np.asarray(model.predict(read)) if predict else None, notes
 
 

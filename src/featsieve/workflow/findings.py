@@ -31,12 +31,13 @@ SAMPLE_WORDS = {
 }
 
 
-def find_notes(table: Dataset, *, random_state: int = 0) -> Iterator[Note]:
+def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False) -> Iterator[Note]:
     """Yield what a user should know about a table: how it was read, odd columns, odd values.
 
-    Values are looked at in a part of a large table, as clusters are.
+    Values are looked at in a part of a large table, as clusters are. ``proposed`` says that nobody
+    has asked for repairs yet.
     """
-    yield from about_cells(table)
+    yield from about_cells(table, proposed=proposed)
     if table.y is not None and table.complete_y is None:
         missing = counted(int(np.sum(table.y < 0)), "label")
         yield Note(
@@ -63,7 +64,7 @@ def dense_part(table: Dataset, random_state: int = 0) -> tuple[np.ndarray, list[
     return X, [names[j] for j in columns] if len(columns) == usable.sum() else None
 
 
-def about_cells(table: Dataset) -> Iterator[Note]:
+def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
     """Say how a file was read, which cells are no plain numbers, which words name the samples."""
     origin = table.origin
     for text in origin.notes:
@@ -71,13 +72,12 @@ def about_cells(table: Dataset) -> Iterator[Note]:
     if origin.repaired:
         now = np.array(origin.changes["now"], dtype=np.float64)
         gaps = int(np.isnan(now).sum())
-        numbers = "they are" if not gaps else f"{len(now) - gaps:,} of these cells are"
+        numbers = "they" if not gaps else f"{len(now) - gaps:,} of these cells"
         missing = f", {gaps:,} as missing" if gaps else ""
-        yield Note(
-            f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. With --repair (in Python "
-            f"repair=True) {numbers} read as numbers{missing}.",
-            "cells",
-        )
+        said = f"With --repair (in Python repair=True) {numbers} are read as numbers{missing}."
+        if not proposed:
+            said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
+        yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
     categories = few_words(table)
     if categories:
         yield Note(

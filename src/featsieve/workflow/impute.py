@@ -20,6 +20,7 @@ SAID = {
     "nearest": "filled from the nearest rows",
     "category": "taken as a level of their own in categories, filled with the median elsewhere",
 }
+WORDS = ", {words} with the most frequent word"  # behind "median"
 INSTEAD = {"median": "nearest", "nearest": "median", "category": "median"}
 
 
@@ -42,6 +43,13 @@ def impute_table(table: Dataset, how: str | None) -> tuple[np.ndarray, Dataset]:
     else:
         filled = np.where(np.isnan(X), fill.astype(X.dtype), X)
     return fill, replace(table, X=filled)
+
+
+def words_with_gaps(table: Dataset) -> list[str]:
+    """Return the categories that have missing words, which medians would invent."""
+    gaps = count_where(table.X, np.isnan)
+    named = dict(zip(table.names, gaps.tolist(), strict=True)) if table.encodings else {}
+    return [name for name, one in table.encodings.items() if one.kind == "category" and named[name]]
 
 
 def donor_rows(n_rows: int) -> np.ndarray:

@@ -27,6 +27,7 @@ from featsieve.workflow.findings import (
     sample_words,
     transposed_signs,
 )
+from featsieve.workflow.impute import impute_table, words_with_gaps
 from featsieve.workflow.messages import Note, ProgressCallback, by_column, silent
 
 
@@ -89,7 +90,7 @@ def inspect_table(
         "text": [name for name in table.dropped if name not in set(asked)],
         "notes": [
             {"kind": note.kind, "text": str(note)}
-            for note in (*notes, *find_notes(table, random_state=random_state))
+            for note in (*notes, *find_notes(table, random_state=random_state, proposed=True))
         ],
         "structure": _look_for_structure(table, np.flatnonzero(usable), random_state),
     }
@@ -114,7 +115,12 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
         words += ["--drop" if named else "--id-column", name]
     for name in look["infinite"]:
         words += ["--drop", name]
-    return [*words, "--impute", "median"] if look["missing"] else words
+    return [*words, "--impute", _way_to_fill(table)] if look["missing"] else words
+
+
+def _way_to_fill(table: Dataset) -> str:
+    """Return the proposed way to fill gaps, which never makes up a word."""
+    return "category" if words_with_gaps(table) else "median"
 
 
 def _look_for_structure(
@@ -124,13 +130,11 @@ def _look_for_structure(
 
     Words are seen as `select` sees them: indicators that are one feature together.
     """
+    if table.encodings:
+        table = impute_table(table, _way_to_fill(table))[1]
     X, columns = sample_part(table.X, usable, random_state)
     encodings, names = table.encodings, table.names
     names = [names[j] for j in columns]
-    X = X.copy() if encodings else X
-    for j, name in enumerate(names):
-        if name in encodings and encodings[name].kind != "date":
-            X[:, j] = np.rint(X[:, j])  # gaps hold medians
     X, owner, _ = expand(X, names, encodings)
     variables = owner if len(owner) > len(names) else None
     found = None

@@ -45,5 +45,10 @@ def by_column(counts: np.ndarray, names: Sequence[str]) -> dict[str, int]:
 
 
 def list_counts(counts: Mapping[str, int], noun: str) -> str:
-    """Return how many there are in all, and in which columns."""
-    return f"{counted(sum(counts.values()), noun)}, in {list_columns(list(counts))}"
+    """Return how many there are in all, and in which columns how many."""
+    total = counted(sum(counts.values()), noun)
+    if len(counts) == 1:
+        return f"{total}, in column {next(iter(counts))!r}"
+    listed = ", ".join(f"{name!r} {count:,}" for name, count in [*counts.items()][:MOST_NAMES])
+    more = ", ..." if len(counts) > MOST_NAMES else ""
+    return f"{total}, in {len(counts):,} columns ({listed}{more})"

@@ -25,8 +25,8 @@ from featsieve.workflow.constraints import (
     spread_constraints,
 )
 from featsieve.workflow.findings import find_notes
-from featsieve.workflow.impute import IMPUTE, SAID, impute_table
-from featsieve.workflow.messages import Note, by_column, counted, list_counts
+from featsieve.workflow.impute import IMPUTE, SAID, WORDS, impute_table, words_with_gaps
+from featsieve.workflow.messages import Note, by_column, list_columns, list_counts
 from featsieve.workflow.methods import check_counts, check_subsamples
 
 
@@ -102,7 +102,7 @@ def prepare_table(
             "from the nearest rows (nearest), or take them as a level of their own (category; with "
             "--encode), or leave these columns out (--drop COLUMN; in Python drop)."
         )
-    fill = None
+    fill, words = None, words_with_gaps(table)
     if impute is not None or empty.any():
         if impute == "nearest" and is_sparse(table.X):
             raise ValueError("The nearest rows fill dense tables only: give --impute median.")
@@ -132,8 +132,11 @@ def prepare_table(
     settled = {"scales": True, "counts": counts is not None, "offset": center_rows}
     notes = [note for note in notes if not settled.get(note.kind)]
     if missing.any():
-        text = f"{counted(int(missing.sum()), 'missing value')} {SAID[impute or 'median']}."
-        notes.append(Note(text, "filled"))
+        said = SAID[impute or "median"]
+        if impute == "median" and words:
+            said += WORDS.format(words=list_columns(words))
+        gaps = list_counts(by_column(missing, names), "missing value")
+        notes.append(Note(f"{gaps}: {said}.", "filled"))
     n_features = count_or_budget(n_features, constraints.get("budget"), what=what)
     numbers = check_counts(n_clusters, n_features, table.X.shape, what=what)
     with warnings.catch_warnings():  # a note is enough

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from featsieve import JASFS, MaxVariance, explain
 from featsieve.arrays import as_operator
+from featsieve.report import render_selection, summarize_selection
 from featsieve.report.selection.features import (
     cluster_facts,
     cluster_means,
@@ -192,6 +193,41 @@ def test_rows_count_the_samples_and_name_marks():
         for mark in row["marks"]:
             side, name = mark.split()
             assert side == ("high" if means[int(name[1:]), k] > 0 else "low")
+
+
+def test_a_cluster_that_no_feature_tells_best_is_described():
+    """The middle one of three along a line lies between the others in every feature."""
+    rng = np.random.default_rng(0)
+    place = np.repeat([-4.0, 0.4, 4.0], 20)
+    X = place[:, None] * [1.0, -1.0, 1.0] + 0.3 * rng.standard_normal((60, 3)) + [10.0, 20.0, 5.0]
+    labels = np.repeat([0, 1, 2], 20)
+    sieve = JASFS(3, n_features_to_select=3, init=labels, random_state=0).fit(X)
+    found = gather(sieve, X, feature_names=["wing", "beak", "song"])
+    summary = summarize_selection(found)
+    rows = {
+        tuple(np.unique(labels[found.clusters.codes == k])): row
+        for k, row in enumerate(summary["clusters"]["rows"])
+    }
+    middle = rows[(1,)]
+    assert middle["marks"] == []
+    assert {text.split()[0] for text in middle["differs"]} == {"wing", "beak", "song"}
+    for text in middle["differs"]:
+        name, said = text.split()
+        value = np.median(X[labels == 1, ["wing", "beak", "song"].index(name)])
+        assert float(said) == pytest.approx(value, rel=1e-3)
+    assert all(row["differs"] == [] for key, row in rows.items() if row["marks"])
+    assert any(
+        f"cluster {middle['name']} (differs most in {', '.join(middle['differs'])})" in text
+        for text in summary["words"]
+    )
+    page = render_selection(summary)
+    assert f"none; differs most in {', '.join(middle['differs'])}" in page
+    table = page.split('<table class="middles">')[1].split("</table>")[0]
+    for name, said in zip(
+        summary["distribution"]["feature"], summary["distribution"]["said"], strict=True
+    ):
+        cells = "".join(f'<td class="n">{text.removeprefix("median ")}</td>' for text in said)
+        assert f'<tr><th scope="row">{name}</th>{cells}</tr>' in table
 
 
 def copies():

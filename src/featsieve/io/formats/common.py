@@ -207,8 +207,8 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
             raise ColumnError(f"{name!r} has words that its order lacks: {shorten(new)}: name all")
         if new:
             notes.append(
-                f"{name!r} has words that the fitted table does not have: {shorten(new)}. These "
-                "rows count as none of the known ones."
+                f"{name!r} has words that the fitted table does not have: {shorten(new)}. They "
+                "are ignored: the other columns decide the clusters of these rows."
             )
     about = {name: {"kind": one.kind, "levels": list(one.levels)} for name, one in found.items()}
     options = {**origin.options, "encode": about}

@@ -73,9 +73,15 @@ def feature_rows(
 
 
 def cluster_facts(
-    selection: Selection, known: Mapping[str, Encoding] = NO_WORDS
+    selection: Selection,
+    known: Mapping[str, Encoding] = NO_WORDS,
+    drawn: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
-    """Return how the clusters were found, and the features that tell each; None without any."""
+    """Return how the clusters were found, and the features that tell each; None without any.
+
+    ``drawn`` are the `distributions`: a cluster that no feature tells best has the middle of those
+    in which it differs most.
+    """
     clusters = selection.clusters
     if clusters is None:
         return None
@@ -90,7 +96,9 @@ def cluster_facts(
         marks = [" = ".join([f"{a} {name}", *b]) for (a, *b), name in zip(told, names, strict=True)]
         inside = clusters.codes == len(rows)
         sure = None if certainty is None else plain(float(certainty[inside].mean()), 4)
-        rows.append({"name": name, "size": size, "marks": marks, "certainty": sure})
+        differs = [] if marks else _most_different(selection, len(rows), drawn)
+        row = {"name": name, "size": size, "marks": marks, "differs": differs, "certainty": sure}
+        rows.append(row)
     return {
         "names": clusters.names,
         "source": clusters.source,
@@ -100,6 +108,17 @@ def cluster_facts(
         "doubtful": None if certainty is None else _doubtful(certainty, selection),
         "rows": rows,
     }
+
+
+def _most_different(selection: Selection, code: int, drawn: Mapping[str, Any] | None) -> list[str]:
+    """Say what is in the middle of a cluster, of the features furthest from the overall mean."""
+    if drawn is None or selection.clusters is None:
+        return []
+    columns = selection.values[:, selection.shown[:MOST_FEATURES]]
+    far = np.abs(cluster_means(columns, selection.clusters)[:, code])
+    order = np.argsort(-far, kind="stable")[:MOST_MARKS]
+    said = [drawn["said"][k][code].removeprefix("median ") for k in order]
+    return [f"{drawn['feature'][k]} {text}" for k, text in zip(order, said, strict=True)]
 
 
 def side(selection: Selection, j: int, known: Mapping[str, Encoding]) -> str:

@@ -114,6 +114,7 @@ def summarize_selection(
     classes = None if y is None else [str(value) for value in np.unique(y).tolist()]
     curve, rows = facts.criterion_curve(selection), samples.drawn_samples(selection.X.shape[0])
     known = about.get("encodings") or {}
+    drawn = features.distributions(selection, rows, about.get("original"), known)
     n_features = counted(len(selection.feature_names), "feature")
     method = type(selection.selector).__name__
     title = f"{len(selection.chosen):,} of {n_features}, selected by {method}"
@@ -124,7 +125,7 @@ def summarize_selection(
         "table": facts.table_facts(selection, about),
         "method": facts.method_facts(selection, about),
         "number": facts.number_facts(selection, curve),
-        "clusters": features.cluster_facts(selection, known),
+        "clusters": features.cluster_facts(selection, known, drawn),
         "structure": facts.structure_facts(selection, structure),
         "stability": facts.stability_facts(selection, stability),
         "selected": [selection.feature_names[j] for j in selection.chosen],
@@ -133,7 +134,7 @@ def summarize_selection(
         "path": facts.selection_path(selection),
         "map": samples.sample_map(selection, codes, classes),
         "heatmap": samples.heat_map(selection),
-        "distribution": features.distributions(selection, rows, about.get("original"), known),
+        "distribution": drawn,
         "redundancy": features.correlated_pairs(selection),
         "image": None if shape is None else images.pixel_images(selection, shape),
         "evaluation": None

@@ -138,6 +138,7 @@ def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
         _how_many(summary),
         _significant(summary),
         _clusters(summary["clusters"]),
+        _untold(summary["clusters"]),
         structure["sentence"] if structure and structure["verdict"] == "clusters" else "",
         _stability(summary["stability"]),
         best and f"The best {feature} {listed(best)}.",
@@ -186,7 +187,12 @@ def _significant(summary: Mapping[str, Any]) -> str:
         return ""
     go = "feature goes" if count == 1 else "features go"
     fewest = ""
-    if curve and count:
+    if curve and count < number["selected"]:
+        fewest = (
+            f"; the {number['selected']:,} selected ones show them together, but not each of these "
+            "can be told from chance by itself"
+        )
+    elif curve and count:
         fewest = f", and {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show them"
     return (
         f"{count:,} {go} with the clusters at q <= {defaults.QVALUE_LEVEL:g} (of features called "
@@ -219,6 +225,13 @@ def _clusters(clusters: Mapping[str, Any] | None) -> str:
         f"{text}; different views of the table put a sample together with "
         f"{clusters['certainty']:.0%} of its cluster."
     )
+
+
+def _untold(clusters: Mapping[str, Any] | None) -> str:
+    """Describe the clusters that no feature tells best."""
+    rows = [row for row in (clusters or {}).get("rows", ()) if row.get("differs")]
+    told = [f"cluster {row['name']} (differs most in {', '.join(row['differs'])})" for row in rows]
+    return f"No feature tells best: {listed(told)}." if told else ""
 
 
 def _stability(stability: Mapping[str, Any] | None) -> str:
