@@ -18,6 +18,7 @@ def table(people, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.whole_structure_test
 def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, shown, told = call("inspect", table.name)
@@ -60,6 +61,7 @@ def test_classes_and_names_are_shown(call, table):
 
 
 @pytest.mark.slow
+@pytest.mark.whole_structure_test
 def test_noise_is_called_noise(call, tmp_path):
     np.savez(tmp_path / "t.npz", X=np.random.default_rng(0).standard_normal((100, 60)))
     code, shown, _ = call("inspect", tmp_path / "t.npz")
