@@ -96,7 +96,9 @@ def test_numbers_are_of_genes():
 
 def test_words_are_of_genes_and_cells():
     said = "Of 3 features of 2 samples in my-samples.csv, 'feature' is (--features significant)."
-    summary = in_genes({"words": [said], "caveats": [{"kind": "a", "text": "a sample."}]})
+    given = {"words": [said], "caveats": [{"kind": "a", "text": "a sample."}]}
+    summary = in_genes(given | {"structure": {"sentence": "The samples form a gradient."}})
+    assert summary["structure"]["sentence"] == "The cells form a gradient."
     assert summary["words"] == [
         "Of 3 genes of 2 cells in my-samples.csv, 'feature' is (--genes significant)."
     ]

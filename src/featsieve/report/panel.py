@@ -57,7 +57,11 @@ def in_genes(summary: Mapping[str, Any]) -> dict[str, Any]:
         return text.replace("--features significant", "--genes significant")
 
     caveats = [each | {"text": said(each["text"])} for each in summary["caveats"]]
-    return {**summary, "words": [said(text) for text in summary["words"]], "caveats": caveats}
+    structure = summary["structure"]
+    if structure is not None:
+        structure = structure | {"sentence": said(structure["sentence"])}
+    words = [said(text) for text in summary["words"]]
+    return {**summary, "words": words, "caveats": caveats, "structure": structure}
 
 
 def panel_figures(
