@@ -5,10 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.metrics import adjusted_rand_score
 
-from featsieve import SparseKMeans
+from featsieve import SKFR, SparseKMeans
 from featsieve.datasets import make_planted
 from featsieve.hypotheses.sparse_kmeans import weights_of_some, weights_within
+from featsieve.tuning import AutoSelector
 
 
 def between_squares(X, labels):
@@ -112,3 +114,22 @@ def test_the_gap_statistic_chooses_a_bound():
 def test_a_bound_and_a_number_contradict_each_other():
     with pytest.raises(ValueError, match="leave bound at 'auto'"):
         SparseKMeans(2, n_features_to_select=3, bound=2.0).fit(np.eye(5))
+
+
+@pytest.mark.parametrize("method", [SKFR, SparseKMeans])
+def test_columns_that_are_bought_together_are_weighed_together(method):
+    rng = np.random.default_rng(0)
+    kind = rng.integers(3, size=150)
+    near = np.where(rng.random(150) < 0.9, kind, rng.integers(3, size=150))
+    X = np.hstack([np.eye(3)[kind], np.eye(3)[near], rng.standard_normal((150, 6))])
+    groups = {"kind": [0, 1, 2], "near": [3, 4, 5]}
+    sieve = method(3, n_features_to_select=2, groups=groups, random_state=0).fit(X)
+    assert np.flatnonzero(sieve.support_).tolist() == [0, 1, 2, 3, 4, 5]
+    assert adjusted_rand_score(kind, sieve.labels_) > 0.5  # of both: they agree so far
+
+
+def test_what_is_kept_counts_where_the_bound_decides():
+    X = make_planted(100, 40, n_informative=5, random_state=0).X
+    sieve = SparseKMeans(4, bound=1.0, keep=range(2, 12), random_state=0).fit(X)
+    assert np.flatnonzero(sieve.support_).tolist() == list(range(2, 12))
+    assert AutoSelector(SparseKMeans(4, bound=2.0, random_state=0)).fit(X).n_features_selected_ < 40
