@@ -24,7 +24,7 @@ class IFPCA(ConstrainedSelector):
     A column in which clusters differ is a mixture, and no sample of a normal distribution. Features
     are scored by the statistic of Kolmogorov and Smirnov [1]_,
 
-        ψ_j = sqrt(n) sup_t |F_j(t) - Φ(t)|,
+        ψ_j = sqrt(n) max_t abs(F_j(t) - Φ(t)),
 
     F_j the distribution function of the standardised column. Those of the largest scores are kept;
     k-means of their first c - 1 left singular vectors gives the clusters.
