@@ -11,6 +11,10 @@ used. Parameters of the estimators have their defaults in their signatures.
 # Chosen on: no data: a limit on time. The effect on answers was not measured.
 CRITERION_SAMPLES = 5000
 
+# Rows among which the nearest fill missing values, and which a model then holds.
+# Chosen on: no data: the size of models.
+DONOR_ROWS = 5000
+
 # Samples among which k-means looks for centres when selections are judged (all samples are assigned
 # to them afterwards), and the least number of them per cluster.
 # Chosen on: the time of palm, of 100 classes, where choosing cost more than five fits.

@@ -55,7 +55,7 @@ def words_with_gaps(table: Dataset) -> list[str]:
 def donor_rows(n_rows: int) -> np.ndarray:
     """Return the rows that gaps are filled from: of a long table, a part."""
     rng = np.random.default_rng(0)
-    return np.sort(rng.permutation(n_rows)[: defaults.CRITERION_SAMPLES])
+    return np.sort(rng.permutation(n_rows)[: defaults.DONOR_ROWS])
 
 
 def _fitted_medians(X: Any) -> SimpleImputer:
