@@ -62,8 +62,10 @@ def apply_model(
         )
     if missing:
         gaps, words = list_counts(missing, "missing value"), words_with_gaps(read)
-        way = "with medians" if model.donors is None else "from the nearest rows"
-        way += f" ({list_columns(words)}: the most frequent word)" if words else ""
+        way = "from the nearest rows"
+        if model.donors is None:
+            way = "with medians"
+            way += f" ({list_columns(words)}: the most frequent word)" if words else ""
         notes.append(f"{gaps}: filled {way} of the table that the features come from.")
     return model.transform(read), np.asarray(model.predict(read)) if predict else None, notes
 
