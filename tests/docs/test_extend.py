@@ -59,7 +59,7 @@ def test_a_method_and_a_table_of_ones_own_go_into_the_benchmark_as_the_page_says
         for line in block.commands
     ]
     for line in commands:
-        run_command(line.replace("PYTHONPATH=.", 'PYTHONPATH=".:$PYTHONPATH"'), tmp_path)
+        run_command(line.replace("PYTHONPATH=.", 'PYTHONPATH=".:${PYTHONPATH:-}"'), tmp_path)
     rows = load_results(tmp_path / "rows.csv")
     assert set(rows["status"]) == {"done"}
     found = rows[(rows["metric"] == "acc_mean") & (rows["method"] == "Mine")]
