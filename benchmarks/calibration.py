@@ -3,8 +3,9 @@
 `featsieve.tuning.structure_test` with its defaults answers clusters, gradient or nothing. Null
 tables have no groups: in the first kinds columns are independent ("nothing" is right), in the
 others they are correlated ("gradient" is right). The curved gradient, an arch, is the known
-exception, and the last four kinds are others: the copies without clusters have normal factors and
-rows in no order, these tables have factors that are spread evenly, or rows that follow each other.
+exception; the last four kinds are harder than the others, since the copies without clusters have
+independent factors and rows in no order: factors that are spread evenly, shares that sum to one,
+and rows that follow each other.
 "False alarms" is the share of tables that are called clusters, with its exact 95 %
 interval. Planted tables are those of `planted_kinds`, as made and with standardised columns, and
 plain ones: c clusters, n rows, d columns of which m have means N(0, s^2) for each cluster, equal

@@ -246,8 +246,7 @@ SCREENED_PER_FEATURE = 4
 # the first stage 2000 rows show less than 5000: clusters in 50 of 500 columns are not seen.)
 CUT_LANDMARKS = 2000
 
-# Shrinkages of the hat metrics of the second stage, in units of the estimator's: one for each
-# number of neighbours.
+# Shrinkages of the hat metrics of the second stage, in units of the estimator's.
 # Chosen on: the 41 development sets, where (1, 1) and (3, 3) are little worse.
 SECOND_SHRINKAGE = (1.0, 3.0)
 

@@ -223,7 +223,7 @@ def test_the_second_stage_sees_the_selected_columns_alone():
 
     pool = second_hypotheses(columns, 192, 4, np.random.default_rng(0))
     assert asked == [24, 64]
-    assert pool.labels.shape == (8, 120)
-    np.testing.assert_allclose(pool.weights, 1 / 8)
+    assert pool.labels.shape == (12, 120)
+    np.testing.assert_allclose(pool.weights, 1 / 12)
     for labels in pool.labels:
         assert adjusted_rand_score(planted.labels, labels) > 0.9

@@ -7,6 +7,7 @@ from scipy.stats import norm, rankdata
 
 from featsieve import defaults
 from featsieve.hypotheses.tables import (
+    RotatedCopies,
     dense_columns,
     normal_scores,
     permuted,
@@ -96,6 +97,35 @@ def test_rotated_samples_have_no_clusters(shape):
     along = np.sort((along - along.mean()) / along.std())
     # two clusters would leave nobody near the mean
     assert np.count_nonzero(np.abs(along) < 0.5) > n // 5
+
+
+def leading_kurtosis(Z, count):
+    U = np.linalg.svd(Z, full_matrices=False)[0][:, :count]
+    return len(Z) * np.sum(U**4, axis=0)
+
+
+@pytest.mark.parametrize("tied", [0, 2])
+@pytest.mark.parametrize(
+    ("spread", "least", "most"), [("uniform", 1.7, 2.1), ("normal", 2.5, 3.5), ("groups", 1.7, 2.1)]
+)
+def test_rotated_copies_are_as_flat_as_the_table_and_keep_its_correlations(
+    spread, least, most, tied
+):
+    rng = np.random.default_rng(0)
+    factor = {
+        "uniform": np.sqrt(12.0) * (rng.random((400, 1)) - 0.5),
+        "normal": rng.standard_normal((400, 1)),
+        "groups": np.where(rng.random((400, 1)) < 0.5, -1.0, 1.0),  # of kurtosis 1
+    }[spread]
+    X = 3.0 * factor + rng.standard_normal((400, 60))
+    X[:, :tied] = X[:, :tied] > 0.0
+    Z = dense_columns(X)[0]
+    copies = RotatedCopies(Z, rng)
+    found = [copies.draw(rng) for _ in range(5)]
+    assert least < np.mean([leading_kurtosis(one, 1) for one in found]) < most
+    for one in found:
+        np.testing.assert_allclose(np.cov(one[:, tied:].T), np.cov(Z[:, tied:].T), atol=1e-5)
+        np.testing.assert_array_equal(np.sort(one[:, :tied], axis=0), np.sort(Z[:, :tied], axis=0))
 
 
 def test_single_precision_stays():

@@ -326,10 +326,10 @@ def second_hypotheses(
         chosen = columns(size)
         table = as_operator(chosen, scale="none")
         gram = wide_gram(table)
-        views = [(plain_view(chosen), links[1])]
-        for factor, k in zip(defaults.SECOND_SHRINKAGE, links, strict=True):
-            views.append((hat_view(table, c, shrinkage=factor * shrinkage, gram=gram), k))
-        found = [view.cuts_of_some(c, rng, k)[0] for view, k in views]
+        found = plain_view(chosen).cuts_of_some(c, rng, links[1])
+        for factor in defaults.SECOND_SHRINKAGE:
+            view = hat_view(table, c, shrinkage=factor * shrinkage, gram=gram)
+            found += view.cuts_of_some(c, rng, *links)
         return [*found, kmeans(to_numpy(chosen), c, rng)]
 
     sizes = second_sizes(n_columns)

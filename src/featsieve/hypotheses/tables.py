@@ -154,39 +154,47 @@ def rotated(Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 class RotatedCopies:
-    """Rotated copies of a table of normal scores that keep its ties as well.
+    """Rotated copies of a table of normal scores that keep its ties, and how evenly it is spread.
 
-    Z = U S V'; U gives way to the Q factor G of a centred Gaussian matrix. A column with ties is
-    given its own values in the order of G S V', which costs some of its correlations: the leading
-    directions of these columns are strengthened until a copy varies along them as Z does. (Leading:
-    beyond all directions of permuted columns.)
+    Z = U S V'; U gives way to the Q factor G of a centred random matrix. It is normal, but for the
+    leading directions (beyond all directions of permuted columns): these are as flat as Z is, for
+    groupings agree on the corners of a gradient that is spread evenly. Flat is a kurtosis below
+    that of normal values, down to that of uniform ones: what has a lower one has two modes.
+
+    A column with ties is given its own values in the order of G S V', which costs some of its
+    correlations: the leading directions of these columns are strengthened until a copy varies along
+    them as Z does.
     """
 
     def __init__(self, Z: np.ndarray, rng: np.random.Generator) -> None:
         n, d = Z.shape
         self.n_samples = n
-        energy, vectors = np.linalg.eigh((Z @ Z.T if n <= d else Z.T @ Z).astype(np.float64))
+        energy, vectors = np.linalg.eigh(smaller_gram(Z))
         kept = np.flatnonzero(energy > 1e-6 * energy[-1])[::-1]
-        self.energy, vectors = energy[kept], vectors[:, kept]
-        inside = vectors.T @ Z if n <= d else np.sqrt(self.energy)[:, None] * vectors.T
+        energy, vectors = energy[kept], vectors[:, kept]
+        inside = vectors.T @ Z if n <= d else np.sqrt(energy)[:, None] * vectors.T
         self.inside = inside.astype(Z.dtype)  # S V', the largest first
+        by_chance = np.linalg.eigvalsh(smaller_gram(rng.permuted(Z, axis=0)))[-1]
+        leading = int((energy > by_chance).sum())
+        directions = self.inside[:leading] / np.sqrt(energy[:leading, None])
+        # Pearson's type II: beta values with both parameters a have the kurtosis 3 - 6 / (2a + 3)
+        kurtosis = n * np.sum((Z @ directions.T) ** 4, axis=0) / energy[:leading] ** 2
+        flat = np.flatnonzero(kurtosis < 3.0 - 1e-3)
+        self.flat, self.beta = flat, 3.0 / np.minimum(3.0 - kurtosis[flat], 1.2) - 1.5
         self.ordered = np.sort(Z, axis=0)
         self.tied = np.flatnonzero((np.diff(self.ordered, axis=0) == 0.0).any(axis=0))
         self.strength = np.ones(len(self.inside), dtype=Z.dtype)
-        if len(self.tied) == 0:
-            return
-        shuffled = rng.permuted(Z, axis=0)
-        by_chance = np.linalg.norm(shuffled, 2) ** 2
-        leading = int((self.energy > by_chance).sum())
-        directions = self.inside[:leading] / np.sqrt(self.energy[:leading, None])
-        for _ in range(STRENGTHENED if leading else 0):
+        for _ in range(STRENGTHENED if leading and len(self.tied) else 0):
             along = np.sum((self.draw(rng) @ directions.T) ** 2, axis=0)
-            ratio = np.sqrt(self.energy[:leading] / np.maximum(along, 1e-300))
+            ratio = np.sqrt(energy[:leading] / np.maximum(along, 1e-300))
             self.strength[:leading] *= np.clip(ratio, 0.5, 2.0)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Return a copy."""
-        G = rng.standard_normal((self.n_samples, len(self.inside)), dtype=np.float32)
+        n = self.n_samples
+        G = rng.standard_normal((n, len(self.inside)), dtype=np.float32)
+        even = rng.beta(self.beta, self.beta, (n, len(self.beta)))
+        G[:, self.flat] = (2.0 * even - 1.0) * np.sqrt(2.0 * self.beta + 1.0)  # of variance one
         G, R = np.linalg.qr(G - G.mean(axis=0))
         G *= np.sign(R.diagonal())  # a direction has either sign
         found = G @ self.inside
@@ -196,6 +204,11 @@ class RotatedCopies:
             np.put_along_axis(values, order, self.ordered[:, self.tied], axis=0)
             found[:, self.tied] = values
         return found
+
+
+def smaller_gram(Z: np.ndarray) -> np.ndarray:
+    """Return ZZ' or Z'Z, in double precision."""
+    return (Z @ Z.T if len(Z) <= Z.shape[1] else Z.T @ Z).astype(np.float64)
 
 
 def stored_entries(X: Any) -> np.ndarray:
