@@ -11,13 +11,16 @@ from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.utils import check_random_state
 
 from featsieve import defaults
+from featsieve.arrays import as_operator
+from featsieve.arrays.namespace import row_squares, to_numpy
 from featsieve.arrays.scale import one_column_each
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.views import PLAIN, leave_one_out_accuracy, sample_view
-from featsieve.hypotheses.families import components
+from featsieve.hypotheses.families import components, hat_hypotheses
+from featsieve.hypotheses.pool import Pool
 from featsieve.hypotheses.sparse_kmeans import sparse_weights
 from featsieve.hypotheses.tables import dense_columns, normal_scores, rotated
 from featsieve.validation import check_number, check_table, check_varying
@@ -94,7 +97,8 @@ def suggest_n_clusters(
     Notes
     -----
     Halves agree on clusters in which many columns take part, as in most real tables (adjusted
-    mutual information above 0.15 for some number). Scores are of all columns as far as halves
+    mutual information above 0.15 for some number). If they do so in up to 5000 rows only, the
+    number is that of the 300 columns that these clusters explain best. Scores are of all columns as far as halves
     agree, and of halves for the rest, so that a single column does not decide. Accuracy is balanced
     (leave one out, ridge regression): modularity alone splits clusters further and further, and
     accuracy alone prefers two.
@@ -137,16 +141,22 @@ def count_clusters(
     ``variables`` of several columns count as one.
     """
     random_state = check_random_state(random_state)
-    X, rows = sample_rows(X, random_state, most=defaults.COUNT_SAMPLES)
-    codes = codes if codes is None or rows is None else codes[rows]
-    codes = getattr(X, "codes", codes)
-    X = one_column_each(X, variables)
+    given = X, codes, variables, random_state
+    X, codes = _some(*given, defaults.COUNT_SAMPLES)
     numbers = candidate_numbers(X.shape[0], most)
-    Z, units, _ = dense_columns(X)
+    Z, units, kept = dense_columns(X)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     agreement, score = _by_halves(Z, numbers, rng)
     if agreement.max() > defaults.CREDIBLE_EXCESS:
         return _count("hat", numbers, agreement, score, int(score.argmax()))
+    # Many weak columns may agree in more rows only: those that tell most show the number.
+    if given[0].shape[0] >= 2 * defaults.COUNT_SAMPLES:
+        explained = _explained(*_some(*given, defaults.N_LANDMARKS), numbers, rng)
+        if explained is not None:
+            telling = np.argsort(-explained[kept], kind="stable")[: defaults.SECOND_SIZES[-1]]
+            agreed, rating = _by_halves(Z[:, telling], numbers, rng)
+            if agreed.max() > defaults.CREDIBLE_EXCESS:
+                return _count("hat", numbers, agreed, rating, int(rating.argmax()))
     labels, telling = sparse_clusterings(Z, numbers, rng, codes)
     copies = (rotated(Z, rng), rng.permuted(Z, axis=0))
     by_chance = [sparse_clusterings(copy, numbers, rng, codes) for copy in copies]
@@ -164,7 +174,7 @@ def count_clusters(
         more
         and least > (agreed[chosen] if shown else 0.0)
         and all(
-            least > _by_halves(copy[:, columns], numbers, rng)[0].max()
+            least > _by_halves(copy[:, columns], numbers, rng)[0][other]
             for copy, (_, columns) in zip(copies, by_chance, strict=True)
         )
     ):
@@ -199,7 +209,32 @@ def _count(
     return ClusterCount(int(numbers[chosen]), view, numbers, agreement, score, equivalent)
 
 
+def _some(
+    X: Any,
+    codes: np.ndarray | None,
+    variables: np.ndarray | None,
+    random_state: np.random.RandomState,
+    most: int,
+) -> tuple[Any, np.ndarray | None]:
+    """Return some rows of a table, with one column for each variable, and their batches."""
+    X, rows = sample_rows(X, random_state, most=most)
+    codes = codes if codes is None or rows is None else codes[rows]
+    return one_column_each(X, variables), getattr(X, "codes", codes)
+
+
 # Clusterings --------------------------------------------------------------------------------------
+
+
+def _explained(
+    X: Any, codes: np.ndarray | None, numbers: np.ndarray, rng: np.random.Generator
+) -> np.ndarray | None:
+    """Return the share of every column's variance that the hat family explains, if credible."""
+    c, operator = int(numbers[len(numbers) // 2]), as_operator(X, scale="unit")
+    members, belief = hat_hypotheses(X, operator, c, rng, codes=codes)
+    if belief.weight[0] < 1.0:
+        return None
+    target = operator.place(Pool.of(members, c).target(most=2 * c))
+    return to_numpy(row_squares(operator.rmatmul(target)))
 
 
 def _by_halves(

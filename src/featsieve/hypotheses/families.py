@@ -68,7 +68,7 @@ class Belief:
         self.weight.append(max(0.0, (own - chance) / room))
 
 
-def first_hypotheses(
+def hat_hypotheses(
     X: Any,
     operator: DataOperator,
     n_clusters: int,
@@ -80,8 +80,8 @@ def first_hypotheses(
     views: list[View] | None = None,
     codes: np.ndarray | None = None,
     n_jobs: int = 1,
-) -> tuple[Pool, Belief]:
-    """Return the hypotheses of a table: the hat family if it is credible, else all families.
+) -> tuple[Labels, Belief]:
+    """Return the hat family of a table; its weight is one if it is credible.
 
     ``operator`` is the table X with its columns scaled. Where X is some rows of a table with
     many, ``views`` are the hat views of these rows that all of them determine. ``codes`` are the
@@ -110,9 +110,30 @@ def first_hypotheses(
     hat = [one for labels in found for one in labels]
     belief = Belief()
     belief.add("hat", hat, by_chance=(agreement(on_permuted), np.nan))
-    members = [*hat, *of_ranks]
     if belief.weight[0] > defaults.CREDIBLE_EXCESS:
         belief.weight[0] = 1.0
+    return [*hat, *of_ranks], belief
+
+
+def first_hypotheses(
+    X: Any,
+    operator: DataOperator,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    n_neighbors: int = 5,
+    codes: np.ndarray | None = None,
+    n_jobs: int = 1,
+    **settings: Any,
+) -> tuple[Pool, Belief]:
+    """Return the hypotheses of a table: the hat family if it is credible, else all families.
+
+    Parameters and further settings are those of :func:`hat_hypotheses`.
+    """
+    c, scale = n_clusters, operator.scale
+    usual: dict[str, Any] = {"n_neighbors": n_neighbors, "codes": codes, "n_jobs": n_jobs}
+    members, belief = hat_hypotheses(X, operator, c, rng, **usual, **settings)
+    if belief.weight[0] == 1.0:
         return Pool.of(members, c), belief
     pool = [(belief.weight[0], members)]
     table, units, kept = dense_columns(X, scale.variables)
@@ -123,7 +144,7 @@ def first_hypotheses(
         scale=scale.at(kept),
         codes=getattr(X, "codes", codes),
         n_clusters=c,
-        n_neighbors=k,
+        n_neighbors=n_neighbors,
     )
     plain, permuted_plain, rotated_plain = run_all(
         [
