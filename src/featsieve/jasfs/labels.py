@@ -265,16 +265,18 @@ def lone_columns(operator: DataOperator, pool: Pool, rng: np.random.Generator) -
     norms = np.maximum(to_numpy(operator.column_norms()), 1e-300)
     followed = np.unique((row_squares(share).reshape(d, m) / norms[:, None]).argmax(axis=0))
     alone = np.arange(d) if owner is None else np.flatnonzero(np.bincount(owner)[owner] == 1)
+    candidates = two_valued(np.intersect1d(followed, alone)).tolist()
+    blocks = np.array_split(alone, 1 + n * d // BLOCK_ELEMENTS) if candidates else []
+    if 2 * sum(len(two_valued(block)) for block in blocks) >= operator.n_variables:
+        return []
     lone, n_draws = [], round(1.0 / defaults.STRUCTURE_LEVEL) - 1
-    for j in two_valued(np.intersect1d(followed, alone)).tolist():
+    for j in candidates:
         v = to_numpy(operator.columns(operator.place(np.array([j]))))
         draws = np.hstack([v, *(rng.permutation(v) for _ in range(n_draws))])
         squares = to_numpy(operator.rmatmul(operator.place(draws))) ** 2
         along = np.delete(squares, j, axis=0).sum(axis=0)
         lone += [j] if along[0] <= along[1:].max() else []
-    blocks = np.array_split(alone, 1 + n * d // BLOCK_ELEMENTS) if lone else []
-    many = 2 * sum(len(two_valued(block)) for block in blocks) >= operator.n_variables
-    return [] if many else lone
+    return lone
 
 
 def without(X: Any, operator: DataOperator, columns: list[int]) -> tuple[Any, DataOperator]:
