@@ -251,8 +251,7 @@ def lone_columns(operator: DataOperator, pool: Pool, rng: np.random.Generator) -
     """Return columns of two values that hypotheses follow, and no other column goes along with.
 
     A hypothesis explains no column better, yet the others differ no more between its two values
-    than between random parts of these sizes: a gap, no structure that columns share. Where such
-    columns are not in the minority, none stands out by its gap.
+    than between random parts of these sizes. Where most have two values, none stands out by a gap.
     """
     (n, d), owner, m = operator.shape, operator.scale.variables, len(pool.labels)
 
