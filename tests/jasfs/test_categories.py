@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
-from featsieve import JASFS, LaplacianScore
+from featsieve import JASFS, LaplacianScore, defaults
+from featsieve.arrays import as_operator
 from featsieve.arrays.scale import find_variables, one_column_each
 from featsieve.criteria.n_clusters import count_clusters
+from featsieve.hypotheses.pool import Pool
+from featsieve.jasfs.labels import lone_columns
 from featsieve.tuning import feature_qvalues
 
 WINE = load_wine(as_frame=True)
@@ -54,6 +57,45 @@ def test_a_random_category_beside_wine_decides_nothing(kind, seed):
     assert adjusted_rand_score(WINE.target, sieve.labels_) > 0.75
     count = count_clusters(X.to_numpy(), variables=sieve._variables)
     assert count.n_clusters == 3
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("load", [load_wine, load_iris])
+def test_a_random_column_of_two_values_decides_no_cluster(load, share):
+    X, y = load(return_X_y=True)
+    mark = np.random.default_rng(0).permutation(np.arange(len(X)) < share * len(X))
+    sieve = JASFS(3, n_features_to_select=2, random_state=0).fit(np.column_stack([X, mark]))
+    assert adjusted_rand_score(y, sieve.labels_) > 0.8
+    assert abs(adjusted_rand_score(mark, sieve.labels_)) < 0.05
+    assert not sieve.support_[-1]
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_random_column_of_two_values_beside_landmarks(seed, monkeypatch):
+    monkeypatch.setattr(defaults, "N_LANDMARKS", 100)
+    X, y = load_iris(return_X_y=True)
+    mark = np.random.default_rng(seed).permutation(np.arange(len(X)) < 45)
+    sieve = JASFS(3, n_features_to_select=2, random_state=0).fit(np.column_stack([X, mark]))
+    assert sieve.n_landmarks_ == 100
+    assert adjusted_rand_score(y, sieve.labels_) > 0.8
+
+
+def test_lone_columns_have_two_values_in_a_minority_and_no_company():
+    rng = np.random.default_rng(0)
+    coin, groups = rng.permutation(np.arange(120) % 2), np.arange(120) % 3
+    noise = rng.standard_normal((120, 6))
+
+    def lone(labels, *columns):
+        X = np.column_stack([noise, *columns])
+        pool = Pool.of([labels, groups], 3)
+        return lone_columns(as_operator(X, scale="unit"), pool, np.random.default_rng(0))
+
+    follows = np.where(coin == 1, 1, 2 * (groups == 2))  # the coin decides it
+    assert lone(follows, coin) == [6]
+    assert lone(groups, coin) == []  # not followed
+    assert lone(follows, coin, coin + rng.standard_normal(120)) == []  # another goes along
+    assert lone(follows, coin + 0.01 * rng.standard_normal(120)) == []  # many values
+    assert lone(follows, coin, *(noise > 0).T) == []  # as most of the columns
 
 
 def test_without_the_group_the_same_category_decides_all():

@@ -18,6 +18,7 @@ from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import (
     Array,
     hosted,
+    pick_columns,
     row_squares,
     stable_order,
     take_rows,
@@ -39,10 +40,12 @@ from featsieve.hypotheses.families import (
     second_sizes,
 )
 from featsieve.hypotheses.pool import Pool
+from featsieve.hypotheses.tables import BLOCK_ELEMENTS
 from featsieve.hypotheses.views import HatMetrics, View, hat_view, rows_of_product
 from featsieve.jasfs.problem import summed
 from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
+from featsieve.terms import normalised_indicator
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,7 @@ def find_labels(
         return few_samples(X, operator, settings, rng)
     rows = np.sort(rng.choice(n, count, replace=False))
     some = hosted(take_rows(X, rows))
+    given = settings
     if settings.codes is not None:
         settings = replace(settings, codes=settings.codes[rows])
     small = as_operator(some, scale=operator.scale)
@@ -107,14 +111,23 @@ def find_labels(
         if metrics is not None:
             views = metrics.views(partial(rows_of_product, operator, rows))
         first = first_stage(some, small, settings, rng, views)
-    if many_rows_each(operator) and (first is None or first[1].credible):
+        if lone := lone_columns(small, first[0], rng):
+            return find_labels(*without(X, operator, lone), given, rng)
+    # cells that hold enough rows are worth their means, where these fit into memory
+    many = n >= defaults.ROWS_PER_CELL * defaults.N_CELLS
+    many = many and operator.shape[1] <= defaults.LARGEST_EXACT_DIRECTIONS
+    if many and (first is None or first[1].credible):
         support = None if first is None else best_features(small, first[0], settings)
         fewest = max(defaults.N_CELLS, defaults.LANDMARKS_PER_CLUSTER * c)
         centres = np.sort(rng.choice(rows, min(count, fewest), replace=False))
         means = cells(operator, centres, settings, support)
         small = as_operator(hosted(operator.place(means)), scale=operator.scale)
         if first is not None and metrics is not None:
-            first = _pool_of(metrics.views(means.__matmul__), settings, rng), first[1]
+            family = HatFamily(c, settings.n_neighbors, settings.shrinkage)
+            views = metrics.views(means.__matmul__)
+            tasks, on_host = family.view_tasks(views, rng), views[0].distances.on_host
+            cut = run_all(tasks, n_jobs=settings.n_jobs, on_host=on_host)
+            first = Pool.of([one for labels in cut for one in labels], c), first[1]
         found = few_samples(means, small, settings, rng, first=first, order=support)
         order = best_features(small, found.pool, settings) if support is None else support
         Z = means[:, order]
@@ -132,20 +145,6 @@ def find_labels(
     certainty = found.pool.certainty(consensus, nearest)
     pool = found.pool.at(nearest)
     return Found(pool, consensus, certainty, found.belief, len(Z))
-
-
-def _pool_of(views: list[View], settings: Settings, rng: np.random.Generator) -> Pool:
-    """Return the hypotheses of given hat views."""
-    family = HatFamily(settings.n_clusters, settings.n_neighbors, settings.shrinkage)
-    on_host = views[0].distances.on_host
-    found = run_all(family.view_tasks(views, rng), n_jobs=settings.n_jobs, on_host=on_host)
-    return Pool.of([one for labels in found for one in labels], settings.n_clusters)
-
-
-def many_rows_each(operator: DataOperator) -> bool:
-    """Say whether cells hold enough rows to be worth their means (and these fit into memory)."""
-    n, d = operator.shape
-    return n >= defaults.ROWS_PER_CELL * defaults.N_CELLS and d <= defaults.LARGEST_EXACT_DIRECTIONS
 
 
 def cells(
@@ -204,6 +203,8 @@ def few_samples(
             labels = view.cuts(c, rng, k, n_starts=defaults.KMEANS_STARTS)[0]
         return single(by_first_sample(labels), settings)
     pool, belief = first or first_stage(X, operator, settings, rng)
+    if first is None and (lone := lone_columns(operator, pool, rng)):
+        return few_samples(*without(X, operator, lone), settings, rng)
     root, stages, everything = float(np.sqrt(operator.shape[0])), [pool], pool
     n_varying = int(to_numpy(operator.varies).sum())
     while len(stages) < defaults.MOST_STAGES:
@@ -241,18 +242,47 @@ def first_stage(
     views: list[View] | None = None,
 ) -> tuple[Pool, Belief]:
     """Return the hypotheses of views of the whole table, and how far each family is believed."""
-    return first_hypotheses(
-        X,
-        operator,
-        settings.n_clusters,
-        rng,
-        n_splits=settings.n_splits,
-        n_neighbors=settings.n_neighbors,
-        shrinkage=settings.shrinkage,
-        views=views,
-        codes=settings.codes,
-        n_jobs=settings.n_jobs,
-    )
+    named = ("n_splits", "n_neighbors", "shrinkage", "codes", "n_jobs")
+    options = {name: getattr(settings, name) for name in named}
+    return first_hypotheses(X, operator, settings.n_clusters, rng, views=views, **options)
+
+
+def lone_columns(operator: DataOperator, pool: Pool, rng: np.random.Generator) -> list[int]:
+    """Return columns of two values that hypotheses follow, and no other column goes along with.
+
+    A hypothesis explains no column better, yet the others differ no more between its two values
+    than between random parts of these sizes. Where most have two values, none stands out by a gap.
+    """
+    (n, d), owner, m = operator.shape, operator.scale.variables, len(pool.labels)
+
+    def two_valued(columns: np.ndarray) -> np.ndarray:
+        Z = to_numpy(operator.columns(operator.place(columns)))
+        return columns[((Z.min(axis=0) == Z) | (Z.max(axis=0) == Z)).all(axis=0)]
+
+    F = np.hstack([normalised_indicator(one, pool.n_clusters) for one in pool.labels])
+    share = to_numpy(operator.rmatmul(operator.place(F))).reshape(d * m, -1)
+    norms = np.maximum(to_numpy(operator.column_norms()), 1e-300)
+    followed = np.unique((row_squares(share).reshape(d, m) / norms[:, None]).argmax(axis=0))
+    alone = np.arange(d) if owner is None else np.flatnonzero(np.bincount(owner)[owner] == 1)
+    candidates = two_valued(np.intersect1d(followed, alone)).tolist()
+    blocks = np.array_split(alone, 1 + n * d // BLOCK_ELEMENTS) if candidates else []
+    if 2 * sum(len(two_valued(block)) for block in blocks) >= operator.n_variables:
+        return []
+    lone, n_draws = [], round(1.0 / defaults.STRUCTURE_LEVEL) - 1
+    for j in candidates:
+        v = to_numpy(operator.columns(operator.place(np.array([j]))))
+        draws = np.hstack([v, *(rng.permutation(v) for _ in range(n_draws))])
+        squares = to_numpy(operator.rmatmul(operator.place(draws))) ** 2
+        along = np.delete(squares, j, axis=0).sum(axis=0)
+        lone += [j] if along[0] <= along[1:].max() else []
+    return lone
+
+
+def without(X: Any, operator: DataOperator, columns: list[int]) -> tuple[Any, DataOperator]:
+    """Return a table without some columns."""
+    kept = np.delete(np.arange(operator.shape[1]), columns)
+    X = pick_columns(X, kept)
+    return X, as_operator(X, scale=operator.scale.at(kept))
 
 
 def best_features(operator: DataOperator, pool: Pool, settings: Settings) -> np.ndarray:
