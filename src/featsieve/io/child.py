@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import scipy.sparse as sp
 
+from featsieve.io.dataset import compressed_table
 from featsieve.io.guard import (
     ColumnError,
     MissingColumnError,
@@ -46,7 +48,7 @@ USUAL_START = 2**28
 # What libraries of C say if there is no memory.
 FULL = re.compile("memory allocation failed|bad_alloc|malloc of size")
 STARTED = b"\1"  # what the child writes first
-ARRAY = "\0array"  # key of an array among the values
+ARRAY, SPARSE = "\0array", "\0sparse"  # keys of arrays and sparse tables among the values
 # Errors that come back as what they are; others are what a library says about the file.
 KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind
@@ -178,6 +180,8 @@ def pack(value: Any, file: BinaryIO, *, most: int) -> None:
     def describe(part: Any) -> Any:
         if isinstance(part, np.generic):
             return part.item()
+        if isinstance(part, sp.csr_array):
+            return {SPARSE: [part.data, part.indices, part.indptr, part.shape]}
         if not isinstance(part, np.ndarray):
             raise TypeError(f"{type(part).__name__} is not sent")
         arrays.append(part)
@@ -198,9 +202,13 @@ def unpack(file: BinaryIO) -> Any:
         text = file.read(int.from_bytes(file.read(8), "little"))
         n_arrays = int.from_bytes(file.read(8), "little")
         arrays = [np.lib.format.read_array(file, allow_pickle=False) for _ in range(n_arrays)]
-        return json.loads(
-            text, object_hook=lambda part: arrays[part[ARRAY]] if ARRAY in part else part
-        )
+
+        def restore(part: dict[str, Any]) -> Any:
+            if SPARSE in part:
+                return compressed_table(sp.csr_array, part[SPARSE][:3], part[SPARSE][3])
+            return arrays[part[ARRAY]] if ARRAY in part else part
+
+        return json.loads(text, object_hook=restore)
     except (ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise TableError("the process that read it returned a damaged answer") from error
 

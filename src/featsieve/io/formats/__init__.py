@@ -31,7 +31,7 @@ FORMATS: dict[str, Format] = {
     ".tsv.gz": TEXT,
     ".parquet": Format("parquet", ("pandas", "pyarrow.parquet"), "pyarrow"),
     ".npz": Format("variables"),
-    ".h5ad": Format("h5ad", ("h5py",), "anndata", "anndata"),
+    ".h5ad": Format("h5ad", ("anndata",), "anndata", "anndata"),
     **dict.fromkeys((".xlsx", ".xls", ".xlsb", ".ods"), SHEETS),
 }
 

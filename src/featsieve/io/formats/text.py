@@ -11,13 +11,10 @@ import numpy as np
 from featsieve.io.dataset import Dataset, Origin
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
-    BATCH,
-    LABEL,
     dense,
-    feature_frame,
     frame_dataset,
     free_name,
-    label_values,
+    labelled_frame,
     text_columns,
 )
 from featsieve.io.formats.layout import Layout, PlainText, find_layout, open_text
@@ -194,22 +191,16 @@ def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) ->
     Numbers have as many digits as it takes to read them back exactly, missing ones none. Columns of
     whole numbers have no decimal points.
     """
-    pandas = load_optional("pandas", f"Writing {name}")
+    load_optional("pandas", f"Writing {name}")
     separator, decimal = ("\t" if ".tsv" in name.lower() else ","), "."
     if like is not None:
         layout = find_layout(like)
         separator, decimal = layout.separator, layout.decimal
     X = dense(table.X).astype(np.float64)
+    frame, samples = labelled_frame(replace(table, X=X)), table.sample_names
     exact = (np.rint(X) == X) & (np.abs(X) <= LARGEST_WHOLE)
-    whole = (exact | np.isnan(X)).all(axis=0)
-    header, samples, labels = table.names, table.sample_names, label_values(table)
-    frame, words = feature_frame(pandas, table, X), table.encodings
-    whole_names = [header[j] for j in np.flatnonzero(whole) if header[j] not in words]
-    frame = frame.astype(dict.fromkeys(whole_names, "Int64"))
-    if labels is not None:
-        frame[free_name(table.label_name, LABEL, header)] = labels
-    if table.batch is not None:
-        frame[free_name(table.batch_name, BATCH, frame.columns)] = table.batch
+    whole = np.asarray(table.names)[(exact | np.isnan(X)).all(axis=0)].tolist()
+    frame = frame.astype({name: "Int64" for name in whole if name not in table.encodings})
     if samples is None and all(map(is_number, frame.columns)):
         samples = [str(i) for i in range(len(frame))]  # or the header would read as data
     if samples is not None:
