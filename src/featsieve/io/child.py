@@ -46,7 +46,7 @@ MARGIN = 2**27
 # Where nobody can tell how much a process has already.
 USUAL_START = 2**28
 # What libraries of C say if there is no memory.
-FULL = re.compile("memory allocation failed|bad_alloc|malloc of size")
+FULL = re.compile("out of memory|memory allocation failed|bad_alloc|malloc of size")
 STARTED = b"\1"  # what the child writes first
 ARRAY, SPARSE = "\0array", "\0sparse"  # keys of arrays and sparse tables among the values
 # Errors that come back as what they are; others are what a library says about the file.

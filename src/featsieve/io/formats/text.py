@@ -18,12 +18,7 @@ from featsieve.io.formats.common import (
     text_columns,
 )
 from featsieve.io.formats.layout import Layout, PlainText, find_layout, open_text
-from featsieve.io.guard import (
-    ColumnError,
-    MissingColumnError,
-    TableError,
-    first_line,
-)
+from featsieve.io.guard import ColumnError, MissingColumnError, TableError
 from featsieve.io.names import check_unique, find_columns, is_number
 from featsieve.io.optional import load_optional
 from featsieve.names import shown
@@ -32,12 +27,7 @@ LARGEST_WHOLE = 2**53  # whole numbers up to this are written without a decimal 
 
 
 def read(path: Path, request: Request) -> Dataset:
-    """Return what a request asks of a text file.
-
-    Without a header (every cell of the first line is a number) columns are called x0, x1, ...
-    A first column without a name holds names of the rows, as pandas writes them. A ``.csv`` file
-    may also be separated by semicolons (with decimal points or commas) or tabulators.
-    """
+    """Return what a request asks of a text file."""
     return read_text(path, request, name=path.name)
 
 
@@ -61,15 +51,6 @@ def read_text(
             f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet "
             "program as 'CSV UTF-8'"
         ) from error
-    except pandas.errors.ParserError as error:
-        if "out of memory" in str(error):
-            raise MemoryError from error
-        raise TableError(
-            f"its lines have other numbers of cells, or an open quotation mark "
-            f"({first_line(error)}): text with commas in it stands in quotes"
-        ) from error
-    except pandas.errors.ParserWarning as error:
-        raise TableError("rows have more cells than the header: name every column") from error
     if len(layout.names) == 1 and text_columns(frame) and not request.roles:
         raise ColumnError(
             f"there is one column, {shown(layout.names[0])}, and it does not hold numbers: cells "
@@ -173,10 +154,7 @@ def exact_numbers(version: str) -> dict[str, str]:
 
 
 def _classes(cells: list[str]) -> list[Any]:
-    """Return the classes that cells stand for; an empty one is missing.
-
-    They are numbers if all are written as these usually are: "01" and "1" are two words.
-    """
+    """Return classes (None: missing), numbers if all are written so: "01" and "1" are two words."""
     known = [cell for cell in cells if cell.strip()]
     for kind in (int, float):
         with suppress(ValueError, OverflowError):
@@ -186,11 +164,7 @@ def _classes(cells: list[str]) -> list[Any]:
 
 
 def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) -> None:
-    """Write a text table under ``path``; ``name`` says how, ``like`` what separates its cells.
-
-    Numbers have as many digits as it takes to read them back exactly, missing ones none. Columns of
-    whole numbers have no decimal points.
-    """
+    """Write a text table under ``path``; ``name`` says how, ``like`` what separates its cells."""
     load_optional("pandas", f"Writing {name}")
     separator, decimal = ("\t" if ".tsv" in name.lower() else ","), "."
     if like is not None:
