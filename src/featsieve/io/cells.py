@@ -161,17 +161,6 @@ def _without_unit(words: list[str], known: str) -> tuple[list[str], str, tuple[s
     return [bare.get(k, word) for k, word in enumerate(words)], unit, units
 
 
-def infinite_cells(column: Any, *, decimal: str = ".") -> Numbers | None:
-    """Return a pandas.Series of numbers with gaps in place of its infinite ones, if it has any."""
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    rows = np.flatnonzero(np.isinf(values))
-    if not len(rows):
-        return None
-    was = [str(value) for value in values[rows].tolist()]
-    n_cells = len(values) - int(np.isnan(values).sum())
-    return Numbers(np.where(np.isinf(values), np.nan, values), rows, was, decimal, n_cells)
-
-
 def _read(words: Sequence[str], decimal: str) -> np.ndarray:
     """Return the numbers in cells, NaN where there is none."""
     return np.array([read_number(word, decimal=decimal) for word in words], dtype=np.float64)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.io.cells import Numbers, describe_odd, infinite_cells, read_numbers
+from featsieve.io.cells import Numbers, describe_odd, read_numbers
 from featsieve.io.dataset import Dataset, Origin, as_table, make_dataset
 from featsieve.io.formats import Request
 from featsieve.io.guard import ColumnError, TableError
@@ -99,10 +99,11 @@ def row_facts(
     if request.id_column is not None:
         rows, id_name = as_text(frame[request.id_column]), request.id_column
     label, batch = request.label_column, request.batch_column
+    classes = None if label is None else frame[label].astype(object)
     return {
         "sample_names": rows,
         "id_name": id_name,
-        "labels": None if label is None else _labels(frame[label]),
+        "labels": None if classes is None else classes.where(classes.notna(), None),
         "label_name": label,
         "batch": None if batch is None else as_text(frame[batch]),
         "batch_name": batch,
@@ -127,7 +128,8 @@ def _numbers(
     }
     if request.repair is not None:
         floats = frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]
-        found |= {name: infinite_cells(frame[name], decimal=decimal) for name in floats}
+        infinite = [name for name in floats if np.isinf(frame[name]).any()]
+        found |= {name: read_numbers(frame[name], decimal=decimal) for name in infinite}
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
     if request.encode is not None:
@@ -142,7 +144,8 @@ def _numbers(
     if numbers:  # all columns at once: one by one is slow where many change
         columns = {name: numbers[name].values if name in numbers else frame[name] for name in frame}
         frame = type(frame)(columns, index=frame.index)
-    counts = {name: 0 if name in told else _n_words(frame[name]) for name in text}
+    cells = {name: frame[name].dropna().astype(str) for name in text}
+    counts = {name: 0 if name in told else words.nunique() for name, words in cells.items()}
     origin = replace(origin, text=counts, notes=(*origin.notes, *told.values()))
     if request.encode is not None:
         origin = _with_encodings(origin, request, encoded)
@@ -222,14 +225,6 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
     return replace(origin, options=options, notes=(*origin.notes, *notes))
 
 
-def _n_words(column: Any) -> int:
-    """Return how many different words a column has, 0 where that makes no sense."""
-    try:
-        return int(column.nunique())
-    except TypeError:  # lists and the like
-        return 0
-
-
 def _with_changes(origin: Origin, request: Request, odd: dict[str, Numbers]) -> Origin:
     """Return what is known of a file with every cell that was repaired."""
     changes: dict[str, list[Any]] = {"row": [], "column": [], "was": [], "now": []}
@@ -282,13 +277,6 @@ def as_text(column: Any) -> list[str]:
     return column.astype(object).map(str).where(column.notna(), "").tolist()
 
 
-def _labels(column: Any) -> np.ndarray:
-    """Return labels as an array in which a missing one is None."""
-    if column.isna().any():
-        return column.astype(object).where(column.notna(), None).to_numpy()
-    return column.to_numpy()
-
-
 def _features(names: list[str], request: Request) -> list[str]:
     """Return the columns that are features, in the order in which they are wanted."""
     both = {*request.roles} & {*request.drop, *(request.columns or ())}
@@ -336,14 +324,13 @@ def label_values(table: Dataset) -> np.ndarray | None:
         return None
     if table.class_names is None:
         return np.asarray(table.y)
-    missing = table.complete_y is None
+    names = table.class_names if table.complete_y is not None else [*table.class_names, ""]
     for kind in (int, float):
         with suppress(ValueError):
-            classes = [kind(name) for name in table.class_names]
-            same = [str(value) for value in classes] == table.class_names
-            if same and classes == sorted(classes) and not missing:
+            classes = [kind(name) for name in names]
+            if [str(value) for value in classes] == names and classes == sorted(classes):
                 return np.array(classes)[table.y]
-    return np.array([*table.class_names, *([""] if missing else [])], dtype=str)[table.y]
+    return np.array(names, dtype=str)[table.y]
 
 
 def labelled_frame(table: Dataset, *, taken: Iterable[str] = ()) -> Any:

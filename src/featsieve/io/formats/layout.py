@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -36,7 +37,7 @@ class Layout:
     names: list[str]
     unnamed: tuple[str, ...] = ()  # behind the first
     skipped: int = 0  # lines above the header, or above units below it
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
     @property
     def row_names(self) -> bool:
@@ -73,19 +74,20 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
     decimal = "," if comma else "."
     told = [f"Left out above the header: {_short(title)}."] if above else []
-    if not (_has_header(rows, decimal) if header is None else header):
-        names = place_names(len(rows[0]))
-        return Layout(separator, decimal, encoding, False, names, (), skipped, tuple(told))
-    names = ["" if name.strip() == "" else name for name in rows[0]]
-    unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
-    names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
-    told += [twins] if twins else []
-    if units and _has_units(rows, decimal) and rows[:2] == _split(lines[:2], separator):
+    has_header = _has_header(rows, decimal) if header is None else header
+    names, unnamed = place_names(len(rows[0])), dict[int, str]()
+    if has_header:
+        names = ["" if name.strip() == "" else name for name in rows[0]]
+        unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
+        names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
+        told += [twins] if twins else []
+    whole = rows[:2] == _split(lines[:2], separator)  # no cell of several lines
+    if has_header and units and whole and _has_units(rows, decimal):
         skipped = places[1]  # the units stand where pandas looks for the header
         words = ", ".join(cell.strip() for cell in rows[1] if cell.strip())
         told.append(f"Left out below the header, as units: {_short(words)}.")
     return Layout(
-        separator, decimal, encoding, True, names, tuple(unnamed.values()), skipped, tuple(told)
+        separator, decimal, encoding, has_header, names, tuple(unnamed.values()), skipped, told
     )
 
 

@@ -133,17 +133,13 @@ def _read(pandas: Any, path: Path | bytes, layout: Layout, request: Request) -> 
 
 def _blank_rows(frame: Any) -> np.ndarray:
     """Return which rows of a pandas.DataFrame have no cell with content."""
-    blank = np.ones(len(frame), dtype=bool)
-    words = set(text_columns(frame))
+    blank, words = np.ones(len(frame), dtype=bool), set(text_columns(frame))
     for name in frame:
-        rows = np.flatnonzero(blank)
-        if not len(rows):
-            break
-        cells = frame[name].iloc[rows]
+        cells = frame[name][blank]
         empty = cells.isna().to_numpy()
         if name in words:
-            empty |= np.array([isinstance(cell, str) and not cell.strip() for cell in cells])
-        blank[rows] = empty
+            empty |= np.array([isinstance(cell, str) and not cell.strip() for cell in cells], bool)
+        blank[blank] = empty
     return blank
 
 
