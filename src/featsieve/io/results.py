@@ -7,7 +7,6 @@ removed. After a kill between the two renames the next command that opens the fo
 The folder around the results must therefore be writable.
 """
 
-import errno
 import os
 import re
 import secrets
@@ -23,8 +22,6 @@ from featsieve.io.optional import load_optional
 _CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
 # Seconds that a reader waits for a command that renames the folder at this moment.
 _PATIENCE = 1.0
-# What disks without locks answer.
-_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 @contextmanager
@@ -121,17 +118,10 @@ def results_locked(
             "another folder."
         ) from None
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise type(error)(
-                f"Nothing can be written to {os.fspath(folder)}: {path.parent} cannot be written "
-                f"to ({error.strerror}). Name another folder."
-            ) from error
-        from featsieve.validation import warn  # imports numpy, which nothing else here needs
-
-        warn(
-            f"{path.parent} cannot be locked ({error.strerror}): let no two commands write to it "
-            "at the same time."
-        )
+        raise type(error)(
+            f"Nothing can be written to {os.fspath(folder)}: {path.parent} cannot be written to or "
+            f"locked ({error.strerror}). Name another folder."
+        ) from error
     try:
         yield
     finally:

@@ -117,36 +117,29 @@ def _like(anndata: Any, table: Dataset, like: Path) -> Any:
 
 @contextmanager
 def open_hdf5(path: Path, purpose: str) -> Iterator[Any]:
-    """Open a file to read it, all of whose parts lie in it."""
+    """Open a file to read it; raise if a part of it lies in another file."""
     h5py = load_optional("h5py", purpose)
     with h5py.File(path, "r") as file:
-        for _ in parts_of(file):
-            pass
+        names: list[str] = []
+        file.visit_links(names.append)  # each one once, also in circles
+        for name in names:
+            link = file.get(name, getlink=True)
+            part = file[name] if isinstance(link, h5py.HardLink) else None
+            kept = isinstance(part, h5py.Dataset) and (part.is_virtual or part.external)
+            if kept or isinstance(link, h5py.ExternalLink):
+                raise TableError(
+                    f"its part {name!r} lies in another file, which is not read: save the file "
+                    "with all that belongs to it"
+                )
         yield file
-
-
-def parts_of(file: Any) -> Iterator[Any]:
-    """Yield every part of a file; raise for one that lies in another file."""
-    from h5py import Dataset, ExternalLink, HardLink
-
-    names: list[str] = []
-    file.visit_links(names.append)  # each one once, also in circles
-    for name in names:
-        link = file.get(name, getlink=True)
-        part = file[name] if isinstance(link, HardLink) else None
-        kept = isinstance(part, Dataset) and (part.is_virtual or part.external)
-        if kept or isinstance(link, ExternalLink):
-            raise TableError(
-                f"its part {name!r} lies in another file, which is not read: save the file with "
-                "all that belongs to it"
-            )
-        if part is not None:
-            yield part
 
 
 def look_through(path: Path) -> None:
     """Read the first block of every array of a file, before it is opened in another process."""
+
+    def touch(_: str, part: Any) -> None:
+        if getattr(part, "shape", ()):
+            part[: max(1, BLOCK // max(1, int(np.prod(part.shape[1:]))))]
+
     with open_hdf5(path, "Reading a .h5ad file") as file:
-        for part in parts_of(file):
-            if getattr(part, "shape", ()):
-                part[: max(1, BLOCK // max(1, int(np.prod(part.shape[1:]))))]
+        file.visititems(touch)

@@ -64,7 +64,7 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
     if not lines:
         raise TableError("the file is empty")
     tabs = isinstance(path, Path) and ".tsv" in path.name.lower()
-    above = _lines_above(lines, "\t" if tabs else None) if header is not False else 0
+    above = _lines_above(lines, "\t" if tabs else None, titles=header is not False)
     title = " ".join(" ".join(lines[:above]).replace('"', " ").strip("\ufeff,;\t \r\n").split())
     skipped, lines, places = places[above] if above else 0, lines[above:], places[above:]
     separator = "\t" if tabs else find_separator(lines[0])
@@ -76,6 +76,11 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
     told = [f"Left out above the header: {_short(title)}."] if above else []
     has_header = _has_header(rows, decimal) if header is None else header
     names, unnamed = place_names(len(rows[0])), dict[int, str]()
+    if header is None and not has_header and all(map(YEAR.fullmatch, map(str.strip, rows[0]))):
+        told.append(
+            f"The first line ({_short(', '.join(rows[0]))}) was read as a sample: if these years "
+            "name the columns, give --header (in Python header=True)."
+        )
     if has_header:
         names = ["" if name.strip() == "" else name for name in rows[0]]
         unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
@@ -111,14 +116,15 @@ def _has_units(rows: list[list[str]], decimal: str) -> bool:
     return words > 1 and 2 * words > len(first) and all(one is None or one != one for one in first)
 
 
-def _lines_above(lines: list[str], separator: str | None) -> int:
+def _lines_above(lines: list[str], separator: str | None, *, titles: bool) -> int:
     """Return how many titles (less than half as many cells) and comments (#) are above a header."""
     rows = [(_split([line], separator or find_separator(line)) or [[]])[0] for line in lines]
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
     start = 0
     while start + 1 < len(lines) and lines[start].count('"') % 2 == 0:  # no cell of several lines
         widest, comment = max(filled[start + 1 :]), lines[start].startswith("#")
-        if widest <= (filled[start] if comment else max(2, 2 * filled[start])):
+        least = filled[start] if comment else max(2, 2 * filled[start])
+        if widest <= least or not (comment or titles):
             break
         start += 1
     numbers = sum(map(is_number, rows[start]))
@@ -163,14 +169,14 @@ def find_separator(line: str) -> str:
 
 
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
-    """Say whether the first line names columns: words, years, many numbers in equal steps."""
+    """Say whether the first line names columns: words, or many numbers in equal steps."""
     first = [cell.strip() for cell in rows[0]]
     if not all(is_number(cell, decimal=decimal) for cell in first):
         return True
     if not all(cell.lstrip("+-").isdecimal() for cell in first):
         return False
     steps = {int(after) - int(before) for before, after in pairwise(first)}
-    if len(first) >= MANY_COLUMNS or all(map(YEAR.fullmatch, first)):
+    if len(first) >= MANY_COLUMNS:
         return len(steps) == 1 and steps != {0}
     # 0, 1, 2, ... are the names that pandas gives to columns, if no data look like that
     following = [cell.strip().lstrip("+-") for row in rows[1:] for cell in row]
