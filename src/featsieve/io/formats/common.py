@@ -116,11 +116,8 @@ def _numbers(
     """Return a frame with numbers in place of text, columns that stay text, and what was done."""
     marks, sure = request.repair or {}, request.columns is not None
     find_columns([] if sure else list(request.encode or ()), list(frame.columns))
-    told: dict[str, str] = {}
-    frame, encoded = _encoded(
-        frame, [name for name in request.encode or () if name in frame], request, told
-    )
-    words = text_columns(frame)
+    known = [name for name in request.encode or () if name in frame]
+    words = [name for name in text_columns(frame) if name not in known]
     found = {
         name: read_numbers(frame[name], decimal=decimal, sure=sure, mark=marks.get(name))
         for name in words
@@ -132,9 +129,10 @@ def _numbers(
         found |= {name: read_numbers(frame[name], decimal=decimal) for name in infinite}
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
+    encoded, told = dict[str, Encoding](), dict[str, str]()
     if request.encode is not None:
-        frame, more = _encoded(frame, text, request, told)
-        encoded, text = encoded | more, [name for name in text if name not in more]
+        frame, encoded, told = _encoded(frame, [*known, *text], request)
+        text = [name for name in text if name not in encoded]
     odd = {name: about for name, about in numbers.items() if len(about.changed)}
     _refuse(
         text if sure or not request.drop_text else [],
@@ -176,10 +174,10 @@ def _refuse(text: list[str], odd: dict[str, Numbers], request: Request) -> None:
 
 
 def _encoded(
-    frame: Any, names: Sequence[str], request: Request, told: dict[str, str]
-) -> tuple[Any, dict[str, Encoding]]:
-    """Return a frame with codes in some columns, those of few words or known levels."""
-    codes, found = {}, {}
+    frame: Any, names: Sequence[str], request: Request
+) -> tuple[Any, dict[str, Encoding], dict[str, str]]:
+    """Return a frame with codes in columns of few words or known levels, and what is left out."""
+    codes, found, told = {}, {}, {}
     for name in names:
         words, known = column_words(frame[name]), request.encode.get(name)
         try:
@@ -195,7 +193,7 @@ def _encoded(
             if not request.drop_text:
                 raise ColumnError(f"{name!r}: {error}") from error
             told[name] = f"Left out, {name!r}: {error}."
-    return frame.assign(**codes) if codes else frame, found
+    return frame.assign(**codes) if codes else frame, found, told
 
 
 def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]) -> Origin:

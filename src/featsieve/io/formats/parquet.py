@@ -34,7 +34,8 @@ def read(path: Path, request: Request) -> Dataset:
 
 def write(path: Path, table: Dataset, **_: Any) -> None:
     """Write a table; names of samples are the index that pandas finds."""
-    pandas = load_optional("pandas", "Writing a .parquet file")
+    import pandas
+
     name = None if table.id_name in table.names else table.id_name
     frame = labelled_frame(table, taken=[] if name is None else [name])
     if table.sample_names is not None:

@@ -161,7 +161,6 @@ def _classes(cells: list[str]) -> list[Any]:
 
 def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) -> None:
     """Write a text table under ``path``; ``name`` says how, ``like`` what separates its cells."""
-    load_optional("pandas", f"Writing {name}")
     separator, decimal = ("\t" if ".tsv" in name.lower() else ","), "."
     if like is not None:
         layout = find_layout(like)
