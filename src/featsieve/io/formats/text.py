@@ -18,7 +18,7 @@ from featsieve.io.formats.common import (
     text_columns,
 )
 from featsieve.io.formats.layout import Layout, PlainText, find_layout, open_text
-from featsieve.io.guard import ColumnError, MissingColumnError, TableError
+from featsieve.io.guard import ColumnError, MissingColumnError, TableError, first_line
 from featsieve.io.names import check_unique, find_columns, is_number
 from featsieve.io.optional import load_optional
 from featsieve.names import shown
@@ -50,6 +50,11 @@ def read_text(
         raise TableError(
             f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet "
             "program as 'CSV UTF-8'"
+        ) from error
+    except pandas.errors.ParserError as error:
+        raise TableError(
+            f"its lines have other numbers of cells, or an open quotation mark "
+            f"({first_line(error)}): text with commas in it stands in quotes"
         ) from error
     if len(layout.names) == 1 and text_columns(frame) and not request.roles:
         raise ColumnError(
