@@ -133,7 +133,7 @@ FORGED: dict[str, tuple[Any, str]] = {
     "n_features_in_ below 0": (number("n_features_in_", "-4"), "a fit to -4 features"),
     "a random state outside of itself": (place_of_random_state, "its random state stands at"),
     "other selected columns": (names, "not its selector's"),
-    "a dictionary instead of a model": (not_a_model, "which is not a model"),
+    "a dictionary instead of a model": (not_a_model, "it is no fitted selector"),
 }  # fmt: skip
 for _what, (_change, _says) in FORGED.items():
     case("model", f"ours, with {_what}", "model.skops", _says, command=APPLY)(forged(_change))

@@ -9,11 +9,13 @@ from typing import Any
 
 import h5py
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 from scipy.io import savemat
 
+import anndata
 from hostile_cases import (
     CRASHED,
     CUT,
@@ -26,6 +28,8 @@ from hostile_cases import (
     raw,
     repeated,
 )
+
+ELSEWHERE = "its part 'X(/data)?' lies in another file"
 
 # MATLAB -------------------------------------------------------------------------------------------
 
@@ -132,6 +136,8 @@ def hdf5(group: str, what: str, says: str, file: str = "table.h5ad") -> Callable
         def build(path: Path) -> None:
             with h5py.File(path, "w") as stored:
                 fill(stored)
+                if file.endswith(".h5ad"):
+                    honest_names(stored)
 
         case(group, what, file, says)(build)
         return fill
@@ -139,7 +145,11 @@ def hdf5(group: str, what: str, says: str, file: str = "table.h5ad") -> Callable
     return add
 
 
-TEXT = h5py.string_dtype()
+def honest_names(stored: Any, n: int = 4, d: int = 3) -> None:
+    """Write names of cells and genes where there are none."""
+    for part, letters in (("obs", "stuv"[:n]), ("var", "abcd"[:d])):
+        if part not in stored:
+            anndata.io.write_elem(stored, part, pd.DataFrame(index=list(letters)))
 
 
 def secret(stored: Any) -> str:
@@ -150,7 +160,7 @@ def secret(stored: Any) -> str:
     return path.name
 
 
-@hdf5("mat (7.3)", "a table in another file", "is a link", "table.mat")
+@hdf5("mat (7.3)", "a table in another file", ELSEWHERE, "table.mat")
 def _mat_link(stored: Any) -> None:
     stored["X"] = h5py.ExternalLink(secret(stored), "X")
 
@@ -171,33 +181,33 @@ def _mat_giant(stored: Any) -> None:
 # AnnData ------------------------------------------------------------------------------------------
 
 
-@hdf5("h5ad", "nothing inside", "no table X; the file holds: nothing")
+@hdf5("h5ad", "no table inside", "no table X; the file holds: obs, var")
 def _nothing(stored: Any) -> None:
     """Leave it empty."""
 
 
-@hdf5("h5ad", "a table in another file", "its part 'X' is a link")
+@hdf5("h5ad", "a table in another file", ELSEWHERE)
 def _link(stored: Any) -> None:
     stored["X"] = h5py.ExternalLink(secret(stored), "X")
 
 
-@hdf5("h5ad", "a table behind a group of another file", "its part 'X/data' is a link")
+@hdf5("h5ad", "a table behind a group of another file", ELSEWHERE)
 def _group_link(stored: Any) -> None:
     group = stored.create_group("X")
-    group.attrs["encoding-type"] = "csr_matrix"
+    group.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0"})
     group.attrs["shape"] = (4, 3)
     group["indptr"] = np.zeros(5, dtype=int)
     group["data"] = h5py.ExternalLink(secret(stored), "X")
     group["indices"] = np.zeros(0, dtype=int)
 
 
-@hdf5("h5ad", "a table that is the bytes of another file", "is kept in other files")
+@hdf5("h5ad", "a table that is the bytes of another file", ELSEWHERE)
 def _external(stored: Any) -> None:
     secret(stored)
     stored.create_dataset("X", (4, 3), "u1", external=[("secret.h5", 0, 12)])
 
 
-@hdf5("h5ad", "a table that is a mosaic of other files", "is kept in other files")
+@hdf5("h5ad", "a table that is a mosaic of other files", ELSEWHERE)
 def _virtual(stored: Any) -> None:
     layout = h5py.VirtualLayout(shape=(4, 3), dtype="f8")
     layout[:] = h5py.VirtualSource(secret(stored), "X", shape=(4, 3))
@@ -212,6 +222,7 @@ def _giant(stored: Any) -> None:
 @hdf5("h5ad", "one chunk of 4 GiB for six numbers", "")
 def _chunk(stored: Any) -> None:
     stored.create_dataset("X", (2, 3), "f8", chunks=(2**14, 2**15 - 8), maxshape=(None, None))
+    honest_names(stored, n=2)
 
 
 @case("h5ad", "60,000 heaps of words inside of each other", "table.h5ad", "")
@@ -221,20 +232,21 @@ def _heaps(path: Path) -> None:
     with h5py.File(path, "w") as file:
         file["X"] = np.ones((4, 3))
         file["heaps"] = np.frombuffer(heaps.ljust(2 * MIB, b"\0"), np.uint8)
+        honest_names(file)
 
 
 @case("h5ad", "words in a heap that has no end", "table.h5ad", TOO_LONG)
 def _heap(path: Path) -> None:
     with h5py.File(path, "w") as stored:
         stored["X"] = np.ones((4, 3))
-        stored.create_group("var").create_dataset("_index", data=list("abc"), dtype=TEXT)
+        honest_names(stored)
     content = bytearray(path.read_bytes())
     first = content.index(b"GCOL") + 16
     content[first : first + 16] = bytes(16)  # an entry of nothing, and of no size
     path.write_bytes(content)
 
 
-@hdf5("h5ad", "groups inside of themselves", "unknown group")
+@hdf5("h5ad", "groups inside of themselves", CUT)
 def _cycle(stored: Any) -> None:
     group = stored.create_group("X")
     group["X"] = group
@@ -248,13 +260,16 @@ def _words(stored: Any) -> None:
 @hdf5("h5ad", "fewer genes in var than in X", "2 feature names for 3 features")
 def _few(stored: Any) -> None:
     stored["X"] = np.ones((4, 3))
-    stored.create_group("var")["_index"] = np.array(["a", "b"], dtype=object)
+    honest_names(stored, d=2)
 
 
-@hdf5("h5ad", "names of genes in two dimensions", "is not a list")
+@hdf5("h5ad", "names of genes in two dimensions", CUT)
 def _square(stored: Any) -> None:
     stored["X"] = np.ones((4, 3))
-    stored.create_group("var")["_index"] = np.ones((3, 3))
+    honest_names(stored)
+    name = stored["var"].attrs["_index"]
+    del stored["var"][name]
+    stored["var"][name] = np.ones((3, 3))
 
 
 CSR: dict[str, tuple[dict[str, Any], str]] = {
@@ -264,8 +279,8 @@ CSR: dict[str, tuple[dict[str, Any], str]] = {
     "lines that end outside": ({"indptr": [0, 1, 2, 2**40]}, SPARSE_FAULT),
     "too few lines": ({"indptr": [0, 3]}, SPARSE_FAULT),
     "10^12 columns": ({"shape": (3, 10**12)}, NOT_FREE),
-    "no shape": ({"shape": None}, SPARSE_FAULT),
-    "an unknown layout": ({"kind": "coo_matrix"}, "stored as 'coo_matrix'"),
+    "no shape": ({"shape": None}, CUT),
+    "an unknown layout": ({"kind": "coo_matrix"}, CUT),
     "no values": ({"data": None}, CUT),
 }
 
@@ -278,7 +293,7 @@ def csr(stored: Any, change: dict[str, Any]) -> None:
     }  # fmt: skip
     parts |= change
     group = stored.create_group("X")
-    group.attrs["encoding-type"] = parts["kind"]
+    group.attrs.update({"encoding-type": parts["kind"], "encoding-version": "0.1.0"})
     if parts["shape"] is not None:
         group.attrs["shape"] = parts["shape"]
     for name in ("data", "indices", "indptr"):
@@ -322,7 +337,7 @@ def _word(path: Path) -> None:
     pq.write_table(table, path, store_schema=False)
 
 
-@case("parquet", "notes for pandas that are none", "table.parquet", "notes for pandas are damaged")
+@case("parquet", "notes for pandas that are none", "table.parquet", CUT)
 def _notes(path: Path) -> None:
     schema = pa.schema([("x", pa.float64())], metadata={b"pandas": b"[1, 2"})
     pq.write_table(pa.table({"x": [1.0, 2.0]}, schema=schema), path)

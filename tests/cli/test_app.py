@@ -159,7 +159,7 @@ def test_a_signal_stops_it_also_where_a_library_swallows_it(number, code, swallo
     with pytest.raises(typer.Exit) as ended:
         interrupted(number, swallowed=swallowed)
     assert ended.value.exit_code == code
-    assert capsys.readouterr().err == "featsieve: stopped; nothing was written.\n"
+    assert capsys.readouterr().err == "featsieve: stopped; nothing is left half written.\n"
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
     check_stopped()  # the next command is not stopped
 

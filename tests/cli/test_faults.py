@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -162,20 +161,6 @@ def test_the_page_of_a_run_is_its_own(call, home, monkeypatch):
             page.write_text("old")
             assert call(*command, *more)[0] == 0
             assert "</html>" in page.read_text()
-
-
-def test_ctrl_c_when_all_is_done_says_so(call, home, monkeypatch, tmp_path):
-    out = tmp_path / "out"
-
-    def interrupted(folder):
-        if folder == out.parent:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr("featsieve.io.results.sync_folder", interrupted)
-    code, _, told = call("select", home / "people.csv", "-o", out, *FAST)
-    assert code == 130
-    assert told.splitlines()[-1] == f"featsieve: stopped; the results in {out} are complete."
-    assert len(os.listdir(out)) == 6
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def test_from_counts_to_a_panel(spawn, call, cells, tmp_path):
     assert genes["share_inside"].between(0, 1).all()
     methods = (out / "methods.md").read_text()
     assert "Known types, used to judge only" in methods
-    assert f"h5py {version('h5py')}" in methods
+    assert f"anndata {version('anndata')}" in methods
     code, _, told = call(*arguments)
     assert code == 2
     assert "holds results already" in told

@@ -173,7 +173,7 @@ def test_stopping_leaves_nothing_behind(spawn, table, tmp_path, number, code):
     finally:
         process.kill()
     assert process.returncode == code
-    assert (shown, told) == ("", "featsieve: stopped; nothing was written.\n")
+    assert (shown, told) == ("", "featsieve: stopped; nothing is left half written.\n")
     assert names_in(out.parent) == set()
     assert names_in(tmp_path) == {"people.csv", "deep"}
 

@@ -73,7 +73,7 @@ def test_a_value_comes_back():
         ("strange", RuntimeError, "what is this"),
         ("missing", RuntimeError, "No such file"),
         ("unknown", ImportError, "install it"),
-        ("crash", TableError, "damaged, cut short or too large: .* crashed .SIG"),
+        ("crash", TableError, "damaged, cut short or too large: .* crashed .exit status -11"),
         ("leave", TableError, "crashed .exit status 3"),
         ("unsent", RuntimeError, "object is not sent"),
     ],

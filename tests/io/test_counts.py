@@ -63,7 +63,7 @@ def test_totals_may_be_of_more_genes():
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [
-        ((0, 3, -2.0), {}, r"1 of them below 0.*counts=False.*--no-counts"),
+        ((0, 3, -2.0), {}, r"1 values are below 0.*counts=False.*--no-counts"),
         ((0, 3, -2.5), {"counts": True}, "1 values are below 0"),
         ((2, slice(None), 0.0), {}, r"1 of 40 cells have no counts at all.*adata\[adata"),
     ],

@@ -88,7 +88,7 @@ def test_what_a_file_calls_things_is_known_where_they_are():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"labels": [1, 2, 3]}, "3 labels for 2 samples; samples must be rows"),
+        ({"labels": [1, 2, 3]}, "3 labels for 2 samples: one each is needed"),
         ({"labels": np.eye(2)}, r"one label per sample; they have shape \(2, 2\)"),
         ({"feature_names": ["a", "b"]}, "2 feature names for 3 features"),
         ({"feature_names": ["a", "b", "a"]}, "the same name: 'a'"),

@@ -84,7 +84,7 @@ def test_a_sparse_part_that_points_outside():
 
 def test_what_is_no_model():
     for thing in ([1], MaxVariance, None):
-        with pytest.raises(ValueError, match="which is not a model"):
+        with pytest.raises(ValueError, match="it is no fitted selector"):
             check_content(thing)
     with pytest.raises(NotFittedError):
         check_content(MaxVariance(2))

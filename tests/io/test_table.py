@@ -154,7 +154,11 @@ def test_names_in_any_container():
         ({"drop": [1]}, TypeError, "drop must list names of columns; got .1"),
         ({"columns": []}, ValueError, "columns is empty"),
         ({"columns": ["a"], "drop": ["b"]}, ValueError, "do not pass drop"),
-        ({"label_column": "a", "id_column": "a"}, ValueError, "'a' cannot hold the classes"),
+        (
+            {"label_column": "a", "id_column": "a"},
+            ValueError,
+            "must be different columns; got 'a', 'a'",
+        ),
     ],
 )
 def test_contradictions(asked, error, message):

@@ -172,7 +172,7 @@ def test_an_order_is_one_column_and_its_words_must_be_complete(path):
 def test_columns_of_too_many_words_are_named(path, tmp_path):
     named = animals().assign(name=[f"n{i}" for i in range(90)])
     named.to_csv(tmp_path / "named.csv", index=False)
-    with pytest.raises(ValueError, match=r"too many different words to be encoded .*: 'name'"):
+    with pytest.raises(ValueError, match=r"too many different words to be encoded: 'name'"):
         read(tmp_path / "named.csv", encode=True)
     assert read(tmp_path / "named.csv", encode=True, drop_text=True).dropped == ("name",)
 

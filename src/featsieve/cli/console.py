@@ -54,8 +54,8 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
-        # who was too late to stop says so in the error
-        typer.echo(f"featsieve: stopped; {str(error) or 'nothing was written'}.", err=True)
+        # a benchmark says in the error how to go on
+        typer.echo(f"featsieve: stopped; {str(error) or 'nothing is left half written'}.", err=True)
         raise typer.Exit(EXIT_CODES[_received[0] if _received else signal.SIGINT]) from None
     finally:
         _received.clear()

@@ -17,7 +17,7 @@ PARTS = {
     "pandas": ("data", "reading .csv and .tsv files, data frames"),
     "pyarrow": ("data", "reading .parquet files"),
     "python_calamine": ("excel", "reading .xlsx, .xls, .xlsb and .ods files"),
-    "h5py": ("data", "reading .h5ad files and .mat files of version 7.3"),
+    "h5py": ("data", "reading .mat files of version 7.3"),
     "pooch": ("data", "downloading data sets"),
     "skops": ("model", "model files: featsieve select, featsieve apply"),
     "jinja2": ("report", "HTML reports"),
@@ -25,7 +25,7 @@ PARTS = {
     "typer": ("cli", "this command"),
     "rich": ("cli", "this command"),
     "filelock": ("cli", "writing results: featsieve select, featsieve report"),
-    "anndata": ("anndata", "genes of AnnData objects, writing .h5ad files"),
+    "anndata": ("anndata", "AnnData objects and .h5ad files"),
     "polars": (None, "polars data frames"),
     "torch": (None, "tensors, also on a GPU"),
 }

@@ -11,27 +11,11 @@ import numpy as np
 from featsieve.io.names import is_number, shorten
 
 # Words for a gap, in small letters: nothing, something below the limit of detection, or no number.
+_WORDS = """- -- --- . .. ? na n/a n.a. n.a n.d. nd nan <na> none null nil missing unknown error
+#n/a #div/0! #value! #ref! #num! #name? #null! bdl bql blq trace traces"""
 GAPS = {
-    *(
-        "",
-        "-",
-        "--",
-        "---",
-        ".",
-        "..",
-        "?",
-        "na",
-        "n/a",
-        "n.a.",
-        "n.a",
-        "n.d.",
-        "nd",
-        "nan",
-        "<na>",
-    ),
-    *("<na>", "none", "null", "nil", "#n/a", "missing", "unknown", "error", "bdl", "bql", "blq"),
-    *("trace", "traces", "not available", "not determined", "not measured", "not detected"),
-    *("#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"),
+    *("", *_WORDS.split()),
+    *(f"not {word}" for word in ("available", "determined", "measured", "detected")),
     *(sign + word for sign in ("", "<", "< ") for word in ("lod", "loq", "lloq", "dl", "mdl")),
     *(sign + word for sign in ("", "+", "-") for word in ("inf", "infinity")),
 }
@@ -112,12 +96,10 @@ def read_numbers(
 ) -> Numbers | None:
     """Return the numbers in a pandas.Series of text, None if it holds too few of them.
 
-    True and False are 1 and 0. Too few is less than half of its cells, unless it is ``sure`` that
-    the column should hold numbers. Other words become NaN. ``decimal`` is the decimal mark of the
-    file; the other one is taken where it makes more cells numbers. "50%" is 50, but 0.5 beside
-    numbers without a sign that all lie between 0 and 1. ``mark`` is what `Numbers.decimal` was for
-    this column before, and settles both: with "%" behind it, "50%" is 0.5. A unit behind numbers
-    is left out if it is the same in all cells that have one (and was before); others become NaN.
+    Too few is less than half of its cells, unless it is ``sure`` that it should hold numbers. The
+    ``decimal`` mark of the file counts unless the other makes more cells numbers. "50%" is 50, but
+    0.5 beside bare numbers that all lie between 0 and 1. ``mark`` is what `Numbers.decimal` was for
+    this column before, and settles these, and the unit.
     """
     decimal, scaled = (mark[:1], mark[1:2] == "%") if mark else (decimal, False)
     try:
@@ -134,12 +116,9 @@ def read_numbers(
         values = np.array([TRUTHS.get(word, np.nan) for word in small])
         plain = np.isfinite(values)
     else:
-        values = _read(cells, decimal, plain)
-        unread = [cells[k] for k in np.flatnonzero(np.isnan(values))]
-        other = "," if decimal == "." else "."
-        hard = np.zeros(len(words), dtype=bool)
-        if np.isfinite(_read(unread, other, hard[: len(unread)])).any():
-            others = _read(cells, other, hard)
+        values, other = _read(cells, decimal), "," if decimal == "." else "."
+        if np.isnan(values).any():
+            others = _read(cells, other)
             if counts[np.isfinite(others)].sum() > counts[np.isfinite(values)].sum():
                 used, values = other, others
         known = counts[[word not in GAPS for word in small]].sum()
@@ -182,24 +161,9 @@ def _without_unit(words: list[str], known: str) -> tuple[list[str], str, tuple[s
     return [bare.get(k, word) for k, word in enumerate(words)], unit, units
 
 
-def infinite_cells(column: Any, *, decimal: str = ".") -> Numbers | None:
-    """Return a pandas.Series of numbers with gaps in place of its infinite ones, if it has any."""
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    rows = np.flatnonzero(np.isinf(values))
-    if not len(rows):
-        return None
-    was = [str(value) for value in values[rows].tolist()]
-    n_cells = len(values) - int(np.isnan(values).sum())
-    return Numbers(np.where(np.isinf(values), np.nan, values), rows, was, decimal, n_cells)
-
-
-def _read(words: Sequence[str], decimal: str, plain: np.ndarray) -> np.ndarray:
-    """Return the numbers in cells, NaN where there is none; ``plain`` ones are read quickly."""
-    values = [
-        float(word.replace(",", ".")) if easy else read_number(word, decimal=decimal)
-        for word, easy in zip(words, plain.tolist(), strict=True)
-    ]
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+def _read(words: Sequence[str], decimal: str) -> np.ndarray:
+    """Return the numbers in cells, NaN where there is none."""
+    return np.array([read_number(word, decimal=decimal) for word in words], dtype=np.float64)
 
 
 def describe_odd(found: Iterable[tuple[str, Any]], *, most: int) -> str:

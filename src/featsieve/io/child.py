@@ -19,10 +19,12 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from featsieve.io.dataset import compressed_table
 from featsieve.io.guard import (
     ColumnError,
     MissingColumnError,
@@ -44,9 +46,9 @@ MARGIN = 2**27
 # Where nobody can tell how much a process has already.
 USUAL_START = 2**28
 # What libraries of C say if there is no memory.
-FULL = re.compile("memory allocation failed|bad_alloc|malloc of size")
+FULL = re.compile("out of memory|memory allocation failed|bad_alloc|malloc of size")
 STARTED = b"\1"  # what the child writes first
-ARRAY = "\0array"  # key of an array among the values
+ARRAY, SPARSE = "\0array", "\0sparse"  # keys of arrays and sparse tables among the values
 # Errors that come back as what they are; others are what a library says about the file.
 KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind
@@ -73,10 +75,12 @@ def run_in_child(
         "memory": limit,
         "seconds": seconds,
     }
-    with _anonymous_file() as file:
+    # in memory where the system has such files: the disk may be full
+    memory = hasattr(os, "memfd_create")
+    with os.fdopen(os.memfd_create("answer"), "rb") if memory else tempfile.TemporaryFile() as file:
         code = _call(json.dumps(request).encode(), file, seconds)
         size = file.seek(0, os.SEEK_END)
-        if size == 0 and code is not None:
+        if code not in (0, None) and size == 0:
             raise ImportError(
                 f"The process that reads files does not start (exit status {code}): "
                 f"{sys.executable} must be a Python that can import featsieve."
@@ -109,60 +113,42 @@ def _resolve(function: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def _anonymous_file() -> BinaryIO:
-    """Return a file without a name: in memory where the system has such files."""
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("featsieve"), "rb")
-    return tempfile.TemporaryFile()
-
-
-def _call(request: bytes, output: BinaryIO, seconds: float) -> int | None:
+def _call(request: bytes, output: IO[bytes], seconds: float) -> int | None:
     """Run the child, whose standard output is a file; return its exit status, None if too slow."""
     # -P: a module that lies in the current folder is not one that is meant, but for this package
-    here = {"", os.getcwd()}
-    places = [place for place in sys.path if place not in here]
+    places = [place for place in sys.path if place not in ("", os.getcwd())]
     places.append(os.fspath(Path(__file__).absolute().parents[2]))
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(places),
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-    }
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    own = {"PYTHONPATH": os.pathsep.join(places), **dict.fromkeys(threads, "1")}
     try:
         return subprocess.run(  # which kills the child if the user interrupts
             [sys.executable, "-P", "-c", "from featsieve.io.child import main; main()"],
             input=request,
             stdout=output,
             stderr=subprocess.DEVNULL,
-            env=environment,
+            env={**os.environ, **own},
             timeout=seconds,
             check=False,
         ).returncode
     except subprocess.TimeoutExpired:
         return None
     except OSError as error:
-        reason = error.strerror or error
-        raise ImportError(f"The process that reads files cannot be started ({reason}).") from error
+        raise ImportError(f"The process that reads files cannot be started: {error}.") from error
 
 
 def _death(code: int | None, limit: int, seconds: float) -> Exception:
     """Return the error for a child that ended without an answer."""
-    try:
-        name = "" if code is None else signal.Signals(-code).name
-    except ValueError:
-        name = f"exit status {code}"
-    if name in ("", "SIGXCPU"):
+    if code is None or -code == getattr(signal, "SIGXCPU", None):
         return TableError(
             f"reading it takes more than {seconds:g} seconds: it is damaged, cut short or made to "
             f"take for ever; if you trust the file, set the environment variable "
             f"{SECONDS_VARIABLE} to more"
         )
-    if name == "SIGKILL":  # by the system, which has no memory left
+    if -code == getattr(signal, "SIGKILL", None):  # by the system, which has no memory left
         return too_large(limit)
     return TableError(
-        f"it is damaged, cut short or too large: the library that reads it crashed ({name}); get "
-        "it or save it again"
+        "it is damaged, cut short or too large: the library that reads it crashed (exit status "
+        f"{code}); get it or save it again"
     )
 
 
@@ -171,13 +157,15 @@ def too_large(limit: int) -> TooLargeError:
     return TooLargeError(f"reading it takes more memory than {describe_limit(limit)}")
 
 
-def pack(value: Any, file: BinaryIO, *, most: int) -> None:
+def pack(value: Any, file: IO[bytes], *, most: int) -> None:
     """Write a value to a file: the size of its description, the description, arrays."""
     arrays: list[np.ndarray] = []
 
     def describe(part: Any) -> Any:
         if isinstance(part, np.generic):
             return part.item()
+        if isinstance(part, sp.csr_array):
+            return {SPARSE: [part.data, part.indices, part.indptr, part.shape]}
         if not isinstance(part, np.ndarray):
             raise TypeError(f"{type(part).__name__} is not sent")
         arrays.append(part)
@@ -192,15 +180,19 @@ def pack(value: Any, file: BinaryIO, *, most: int) -> None:
     file.flush()
 
 
-def unpack(file: BinaryIO) -> Any:
+def unpack(file: IO[bytes]) -> Any:
     """Return a value from its description."""
     try:
         text = file.read(int.from_bytes(file.read(8), "little"))
         n_arrays = int.from_bytes(file.read(8), "little")
         arrays = [np.lib.format.read_array(file, allow_pickle=False) for _ in range(n_arrays)]
-        return json.loads(
-            text, object_hook=lambda part: arrays[part[ARRAY]] if ARRAY in part else part
-        )
+
+        def restore(part: dict[str, Any]) -> Any:
+            if SPARSE in part:
+                return compressed_table(sp.csr_array, part[SPARSE][:3], part[SPARSE][3])
+            return arrays[part[ARRAY]] if ARRAY in part else part
+
+        return json.loads(text, object_hook=restore)
     except (ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise TableError("the process that read it returned a damaged answer") from error
 

@@ -22,21 +22,11 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Expression:
-    """A table of expression, ready to be looked at, and what was done to it.
+    """A table of expression, and what was done to it."""
 
-    Attributes
-    ----------
-    X : array or sparse matrix
-        The table as it was, or the logarithms of normalised counts; sparse counts stay sparse.
-    kind : str
-        What the values were, a key of ``KINDS``.
-    target : float or None
-        The total that counts of every cell were brought to: the median of all cells.
-    """
-
-    X: Any
-    kind: str
-    target: float | None = None
+    X: Any  # as it was, or the logarithms of normalised counts; sparse counts stay sparse
+    kind: str  # of the values as they were, a key of ``KINDS``
+    target: float | None = None  # total that every cell was brought to: the median of all cells
 
     @property
     def sentence(self) -> str:
@@ -78,16 +68,12 @@ def read_expression(
     cells, if X has not all genes.
     """
     kind = kind_of(X)
-    if counts is None and kind == "scaled" and _all_whole(X):
+    if kind == "scaled" and (counts or (counts is None and _all_whole(X))):
+        below = int(((X.data if is_sparse(X) else X) < 0).sum())
         raise ValueError(
-            f"The values are whole numbers, {_n_negative(X):,} of them below 0, which no counts "
-            "are: correct them, or say that they are no counts (counts=False; on the command line "
-            "--no-counts) and use them as they are."
-        )
-    if counts and kind == "scaled":
-        raise ValueError(
-            f"{_n_negative(X):,} values are below 0, which no counts are: name the layer (or the "
-            "file) that holds the counts, or leave counts=True (--counts) out."
+            f"{below:,} values are below 0, which no counts are: name the layer (or the file) that "
+            "holds the counts, or say that they are none (counts=False; on the command line "
+            "--no-counts) to use them as they are."
         )
     if not (kind == "counts" if counts is None else counts):
         return Expression(X, kind)
@@ -164,8 +150,3 @@ def _all_whole(X: Any) -> bool:
         return True
     values = X.data if is_sparse(X) else X
     return bool(np.array_equal(values, np.rint(values)))
-
-
-def _n_negative(X: Any) -> int:
-    """Return how many values are below zero."""
-    return int(((X.data if is_sparse(X) else X) < 0).sum())

@@ -1,7 +1,7 @@
 """A table in memory with what is known about it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -154,10 +154,7 @@ def as_table(X: Any) -> np.ndarray | sp.csr_array:
 
 
 def compressed_table(kind: Any, parts: Sequence[Any], shape: Any) -> Any:
-    """Return a sparse table of compressed rows or columns (data, indices, starts), checked.
-
-    SciPy's routines trust the indices.
-    """
+    """Return a sparse table of (data, indices, starts), checked: SciPy's routines trust these."""
     try:
         data, indices, starts = (np.asarray(part) for part in parts)
         if indices.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
@@ -200,51 +197,37 @@ def encode_classes(labels: Any) -> tuple[np.ndarray, list[str]]:
 
 
 def make_dataset(
-    X: Any,
-    *,
-    labels: Any = None,
-    feature_names: list[str] | None = None,
-    sample_names: list[str] | None = None,
-    id_name: str | None = None,
-    label_name: str | None = None,
-    batch: list[Any] | None = None,
-    batch_name: str | None = None,
-    **fields: Any,
+    X: Any, *, labels: Any = None, batch: list[Any] | None = None, **fields: Any
 ) -> Dataset:
     """Return the data set, still without a name, that the content of a file makes; checked."""
     X = as_table(X)
-    n, d = X.shape
     y, classes = (None, None) if labels is None else encode_classes(labels)
-    if y is not None and len(y) != n:
-        hint = "; samples must be rows: store its transpose" if len(y) == d else ""
-        raise TableError(f"there are {len(y)} labels for {n} samples{hint}")
-    if feature_names is not None:
-        if len(feature_names) != d:
-            raise TableError(f"there are {len(feature_names)} feature names for {d} features")
-        check_unique(feature_names)
-    if sample_names is not None and len(sample_names) != n:
-        raise TableError(f"there are {len(sample_names)} names of samples for {n} samples")
     if batch is not None:
         missing = sum(one is None or one != one or not str(one).strip() for one in batch)
-        if missing or len(batch) != n:
+        if missing:
             raise TableError(
-                f"the batch of {missing or abs(n - len(batch))} of {n} samples is missing: name "
-                "it, or leave these samples out"
+                f"the batch of {missing} of {len(batch)} samples is missing: name it, or leave "
+                "these samples out"
             )
         batch = [str(one) for one in batch]
-    return Dataset(
-        name="",
-        X=X,
-        y=y,
-        feature_names=feature_names,
-        sample_names=sample_names,
-        class_names=classes,
-        id_name=None if sample_names is None else id_name,
-        label_name=None if y is None else label_name,
-        batch=batch,
-        batch_name=batch_name,
-        **fields,
-    )
+    absent = ("label_name", y), ("id_name", fields.get("sample_names"))
+    fields |= {name: None for name, values in absent if values is None}
+    made = Dataset(name="", X=X, y=y, class_names=classes, batch=batch, **fields)
+    check_unique(made.feature_names or ())
+    return check_lengths(made)
+
+
+def check_lengths(table: Dataset) -> Dataset:
+    """Return a data set, or say what there is more or less of than rows or columns."""
+    n, d = table.X.shape
+    samples = {"labels": table.y, "names of samples": table.sample_names, "batches": table.batch}
+    features = {"feature names": table.feature_names, **(table.flags or {})}
+    for length, whose, parts in ((n, "samples", samples), (d, "features", features)):
+        for what, values in parts.items():
+            if values is not None and len(values) != length:
+                there = f"there are {len(values)} {what} for {length} {whose}"
+                raise TableError(f"{there}: one each is needed, and samples must be rows")
+    return table
 
 
 def subset(table: Dataset, indices: Any) -> Dataset:
@@ -262,29 +245,12 @@ def subset(table: Dataset, indices: Any) -> Dataset:
 
 
 def dataset_parts(table: Dataset) -> dict[str, Any]:
-    """Return a data set as plain values and arrays, for another process."""
-    parts = {field.name: getattr(table, field.name) for field in fields(table)}
-    parts["origin"] = asdict(table.origin)
-    if sp.issparse(table.X):
-        stored = (table.X.data, table.X.indices, table.X.indptr)
-        parts["X"] = [*stored, list(table.X.shape)]
-    return parts
+    """Return a data set as plain values, arrays and sparse tables, for another process."""
+    return vars(table) | {"origin": vars(table.origin)}
 
 
 def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     """Return the data set that another process has sent, checked: it may have been hijacked."""
-    X = parts["X"]
-    X = as_table(X if isinstance(X, np.ndarray) else compressed_table(sp.csr_array, X[:3], X[3]))
-    y = parts["y"]
-    if y is not None and (y.dtype.kind != "i" or y.shape != X.shape[:1]):
-        raise TableError("the process that read it returned a damaged answer")
-    n, d = X.shape
-    for name, length in (("feature_names", d), ("sample_names", n), ("batch", n)):
-        if parts[name] is not None and len(parts[name]) != length:
-            raise TableError("the process that read it returned a damaged answer")
-    for mask in (parts["flags"] or {}).values():
-        if not isinstance(mask, np.ndarray) or mask.dtype.kind != "b" or mask.shape != (d,):
-            raise TableError("the process that read it returned a damaged answer")
     origin = Origin(**{**parts["origin"], "notes": tuple(map(str, parts["origin"]["notes"]))})
-    dropped = tuple(map(str, parts["dropped"]))
-    return Dataset(**{**parts, "dropped": dropped, "X": X, "origin": origin})
+    made = {"X": as_table(parts["X"]), "dropped": tuple(map(str, parts["dropped"]))}
+    return check_lengths(Dataset(**{**parts, **made, "origin": origin}))

@@ -19,13 +19,12 @@ _LONGEST = 50
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a hidden name beside ``path`` to write under, and rename it to ``path`` at the end.
-
-    What was written is forced to the disk before it is renamed. A file that is replaced hands its
-    permissions on.
-    """
+    """Give a hidden name beside ``path`` to write under, and rename it to ``path`` at the end."""
     path = Path(path)
-    _check_regular(path)
+    # a file renamed to /dev/null would take its place
+    device = os.name == "posix" and re.match(r"/(?:dev(?!/shm/)|proc)/", os.path.abspath(path))
+    if device or (path.exists() and not path.is_file() and not path.is_dir()):
+        raise ValueError(f"{path} is a stream, a pipe or a device: name a file.")
     target = path.resolve()
     hidden = f".{target.name[:_LONGEST]}.{secrets.token_hex(4)}{UNFINISHED}"
     unfinished = target.with_name(hidden)
@@ -35,8 +34,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             # what it replaces may be private
             unfinished.touch(mode=0o600 if target.is_file() else 0o666, exist_ok=False)
             yield unfinished
-            sync_file(unfinished)
-            keep_mode(unfinished, target)
+            with unfinished.open("rb+") as file:
+                os.fsync(file.fileno())  # or the rename may get to the disk first
+            if target.exists():
+                with suppress(OSError):  # a disk without permissions
+                    shutil.copymode(target, unfinished)
             unfinished.replace(target)
         except BaseException:
             with suppress(OSError):  # the error that is on its way says more
@@ -82,41 +84,6 @@ def check_free(path: Path, *, overwrite: bool = False) -> None:
         )
 
 
-def _check_regular(path: Path) -> None:
-    """Raise for streams, pipes and devices: a file renamed to /dev/null would take its place."""
-    device = os.name == "posix" and re.match(r"/(?:dev(?!/shm/)|proc)/", os.path.abspath(path))
-    if device or (path.exists() and not path.is_file() and not path.is_dir()):
-        raise ValueError(f"{path} is a stream, a pipe or a device: name a file.")
-
-
-def keep_mode(new: Path, old: Path) -> None:
-    """Give a file or folder the permissions of the one that it will replace."""
-    if old.exists():
-        with suppress(OSError):  # a disk without permissions
-            shutil.copymode(old, new)
-
-
 def legible(text: str) -> str:
-    """Return a name or a command that can be written as UTF-8.
-
-    Where the locale cannot decode a file's name (``LC_ALL=C``), Python keeps its bytes as half
-    characters, which no file can hold.
-    """
+    """Return a name without the half characters by which Python keeps bytes it cannot decode."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def sync_file(path: Path) -> None:
-    """Force a file to the disk: a rename may otherwise get there before the content."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Force renames in a folder to the disk, where the system can do that."""
-    if os.name == "posix":
-        with suppress(OSError):  # some network disks refuse: the names are there all the same
-            handle = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)

@@ -21,7 +21,6 @@ SMALLER = (
     "FEATSIEVE_MAX_MEMORY to more, such as 64G."
 )
 MEMORY_VARIABLE = "FEATSIEVE_MAX_MEMORY"
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # Where nobody can tell how much memory there is.
 UNKNOWN_MEMORY = 2**33
 SYSTEM = Path("/")
@@ -44,11 +43,7 @@ class MissingColumnError(ColumnError):
 
 
 def check_file(path: Path) -> None:
-    """Raise unless a path leads to a regular file that may be read.
-
-    Pipes and devices have no end: whoever opens one may wait for ever. Results that a kill has left
-    under a hidden name are brought back first.
-    """
+    """Raise unless a path leads to a regular file: pipes and devices have no end."""
     recover(path)
     try:
         mode = path.stat().st_mode
@@ -63,9 +58,7 @@ def check_file(path: Path) -> None:
         kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
         raise OSError(f"{path} is {kind}: name a file.")
     if not os.access(path, os.R_OK):
-        raise PermissionError(
-            f"{path} cannot be read: you do not have the permission; change it with chmod."
-        )
+        raise PermissionError(f"{path} cannot be read: you do not have the permission.")
 
 
 def in_bytes(size: int) -> str:
@@ -78,18 +71,15 @@ def in_bytes(size: int) -> str:
 
 def memory_limit() -> int:
     """Return how many bytes a file's content may take: FEATSIEVE_MAX_MEMORY, or what is free."""
-    named = os.environ.get(MEMORY_VARIABLE, "").strip()
-    return free_memory() if not named else parse_size(named)
-
-
-def parse_size(text: str) -> int:
-    """Return a number of bytes, written with or without a unit."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
+    named = os.environ.get(MEMORY_VARIABLE, "").strip().upper()
+    if not named:
+        return free_memory()
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", named)
     if found is None:
         raise ValueError(
-            f"{MEMORY_VARIABLE} must be a size such as 8G or 500M (K, M, G, T); got {text!r}."
+            f"{MEMORY_VARIABLE} must be a size such as 8G or 500M (K, M, G, T); got {named!r}."
         )
-    return int(float(found[1]) * UNITS[found[2]])
+    return int(float(found[1]) * 1024 ** " KMGT".index(found[2] or " "))
 
 
 def describe_limit(limit: int) -> str:
@@ -109,26 +99,24 @@ def check_memory(needed: int, *, what: str = "the table", limit: int | None = No
 
 def free_memory() -> int:
     """Return how many bytes the machine, and the container around this process, have left."""
-    found = []
-    available = re.search(r"^MemAvailable:\s+(\d+) kB", _text("proc/meminfo"), re.M)
-    if available is not None:
-        found.append(int(available[1]) * 1024)
-    elif "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):  # all that it has
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    most, taken = (_text(f"sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
-    if most.isdecimal() and taken.isdecimal():
+    available = _number(r"^MemAvailable:\s+(\d+) kB", "proc/meminfo")
+    free = UNKNOWN_MEMORY if available is None else 1024 * available
+    group = "sys/fs/cgroup/memory"
+    most, taken = (_number(r"^(\d+)$", f"{group}.{name}") for name in ("max", "current"))
+    if most is not None and taken is not None:
         # copies of files are given up if needed
-        copies = re.search(r"^inactive_file (\d+)$", _text("sys/fs/cgroup/memory.stat"), re.M)
-        found.append(int(most) - int(taken) + (int(copies[1]) if copies else 0))
-    return max(0, min(found, default=UNKNOWN_MEMORY))
+        copies = _number(r"^inactive_file (\d+)$", f"{group}.stat")
+        free = min(free, most - taken + (copies or 0))
+    return max(0, free)
 
 
-def _text(name: str) -> str:
-    """Return what the system says in a file; nothing where it does not."""
+def _number(pattern: str, name: str) -> int | None:
+    """Return a number that the system says in a file; None where it does not."""
     try:
-        return (SYSTEM / name).read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""
+        found = re.search(pattern, (SYSTEM / name).read_text(encoding="ascii"), re.M)
+        return int(found[1]) if found else None
+    except (OSError, ValueError):
+        return None
 
 
 def read_small(path: str | os.PathLike[str], *, what: str) -> str:
@@ -151,15 +139,8 @@ def read_small(path: str | os.PathLike[str], *, what: str) -> str:
 
 
 @contextmanager
-def explain_errors(
-    path: str | os.PathLike[str], *, kind: str = "", smaller: str = SMALLER
-) -> Iterator[None]:
-    """Turn what goes wrong in the block into one sentence with the name of the file.
-
-    Libraries fail on broken files in ways of their own. All of it becomes a ValueError: what
-    featsieve itself says as it is, and other errors with the advice to get the file again. Errors
-    of columns that were asked for keep their type.
-    """
+def explain_errors(path: str | os.PathLike[str], *, kind: str = "") -> Iterator[None]:
+    """Turn whatever goes wrong in the block into one sentence with the name of the file."""
     how = f"{path} cannot be read{f' as {kind}' if kind else ''}"
     try:
         yield
@@ -169,7 +150,7 @@ def explain_errors(
         raise type(error)(sentence(f"{path}: {error}")) from error
     except (TooLargeError, MemoryError) as error:
         reason = str(error) or "there is not enough memory"
-        raise TooLargeError(f"{how}: {reason}: {smaller}") from error
+        raise TooLargeError(f"{how}: {reason}: {SMALLER}") from error
     except TableError as error:
         raise type(error)(sentence(f"{how}: {error}")) from error
     except Exception as error:
@@ -179,23 +160,19 @@ def explain_errors(
         ) from error
 
 
-def first_line(error: BaseException, *, longest: int = 200) -> str:
+def first_line(error: BaseException) -> str:
     """Return what an error says, in one line of no great length."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[0].rstrip(".:") if lines else type(error).__name__
-    return printable(said, longest=longest)
+    return printable(lines[0].rstrip(".:") if lines else type(error).__name__, longest=200)
 
 
 def sentence(text: str) -> str:
-    """Return a text with a full stop, unless it ends as a question.
-
-    Files name things as they like: commands to the terminal and long lists do not get out.
-    """
+    """Return a text of no great length with a full stop, unless it ends as a question."""
     text = printable(text.rstrip("."), longest=LONGEST_MESSAGE)
     return text if text.endswith("?") else f"{text}."
 
 
 def printable(text: str, *, longest: int) -> str:
-    r"""Return a text of no great length, without letters that a terminal would obey."""
+    """Return a text of no great length, without letters that a terminal would obey."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in text[:longest])
     return shown if len(text) <= longest else f"{shown}..."

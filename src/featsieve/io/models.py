@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays.namespace import is_sparse
@@ -56,13 +55,13 @@ OTHERS = {
     "sklearn.model_selection._split._CVIterableWrapper",
     *("featsieve.io.selection_model.SelectionModel", "featsieve.arrays.batches.Batches"),
 }
-# Fitted attributes with an entry for every feature: kinds of their values, dimensions.
+# Fitted attributes with an entry for every feature, and kinds of their values.
 PER_FEATURE = {
-    "support_": ("b", 1),
-    "scores_": ("f", 1),
-    "ranking_": ("iu", 1),
-    "feature_names_in_": ("OU", 1),
-    "coef_": ("f", 2),
+    "support_": "b",
+    "scores_": "f",
+    "ranking_": "iu",
+    "coef_": "f",
+    "feature_names_in_": "OU",
 }
 # The last position in the state of numpy.random.RandomState, which numpy does not check.
 STATE_LENGTH = 624
@@ -116,8 +115,8 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     """
     skops_io = load_skops("Saving a model")
     check_free(Path(path), overwrite=overwrite)
-    _check_model(model)
     try:
+        _check_fitted(model)
         content = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED)
     except Exception as error:  # skops names what it cannot store in ways of its own
         reason = str(error).rstrip(".") or type(error).__name__
@@ -256,8 +255,7 @@ def _check_memory(archive: zipfile.ZipFile, size: int, limit: int) -> None:
 
 def check_content(model: Any) -> None:
     """Raise unless the parts of a loaded model fit together: known types can hold any numbers."""
-    if isinstance(model, type) or not hasattr(model, "transform"):
-        raise ValueError(f"it holds a {type(model).__name__}, which is not a model")
+    _check_fitted(model)
     for part in _parts(model):
         if is_sparse(part):
             checked_sparse(part)
@@ -272,8 +270,6 @@ def check_content(model: Any) -> None:
             again = SelectionModel.from_selector(part.selector, part.feature_names, **about)
             if again.selected != part.selected:
                 raise ValueError("the columns that it names as selected are not its selector's")
-    if hasattr(model, "fit"):
-        check_is_fitted(model)
 
 
 def _parts(part: Any, seen: set[int] | None = None) -> Iterator[Any]:
@@ -297,30 +293,23 @@ def _parts(part: Any, seen: set[int] | None = None) -> Iterator[Any]:
 def _check_selector(selector: UnsupervisedSelector) -> None:
     """Raise unless the fitted attributes have an entry for every feature."""
     n = getattr(selector, "n_features_in_", None)
-    for name, (kinds, n_dimensions) in PER_FEATURE.items():
+    for name, kinds in PER_FEATURE.items():
         value: Any = getattr(selector, name, None)
         if value is None and name != "support_":
             continue
         known = isinstance(value, np.ndarray) and value.dtype.kind in kinds
-        if not known or value.ndim != n_dimensions or len(value) != n:
+        if not known or value.ndim != 1 + (name == "coef_") or len(value) != n:
             raise ValueError(
                 f"{name} of {type(selector).__name__} is not that of a fit to {n!r:.200} features"
             )
 
 
-def _check_model(model: Any) -> None:
+def _check_fitted(model: Any) -> None:
     """Raise unless something is a fitted selector, pipeline or selection model."""
     if isinstance(model, type) or not hasattr(model, "transform"):
-        raise ModelError(
-            f"Only fitted selectors, pipelines and selection models are saved; got {model!r:.200}."
-        )
+        raise ValueError("it is no fitted selector, pipeline or selection model")
     if hasattr(model, "fit"):  # a SelectionModel has been fitted
-        try:
-            check_is_fitted(model)
-        except NotFittedError as error:
-            raise ModelError(
-                f"{type(model).__name__} is not fitted: call fit before saving."
-            ) from error
+        check_is_fitted(model)
 
 
 def _header(model: Any) -> dict[str, Any]:

@@ -59,24 +59,16 @@ def check_unique(names: Iterable[str], *, fix: str | None = None) -> None:
 
 
 def number_twins(names: Sequence[str]) -> tuple[list[str], str]:
-    """Return names with those that stand twice numbered, x.1, x.2, ..., and a sentence about it.
-
-    None of them keeps the name, so that nobody gets one of them by chance. Numbers are hardly
-    names: they stay, to be refused by `check_unique`.
-    """
-    twice = {name for name, count in Counter(names).items() if count > 1 and name.strip()}
-    if not twice or all(map(is_number, twice)):
+    """Return names with those that stand twice numbered, x.1, x.2, ..., and a sentence about it."""
+    twice = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
+    if not twice or all(map(is_number, twice)):  # numbers are hardly names, and will be refused
         return list(names), ""
-    used, seen, found = set(names), Counter[str](), []
+    seen, found = Counter[str](), []
     for name in names:
-        new = name
-        while name in twice and new in used:
-            seen[name] += 1
-            new = f"{name}.{seen[name]}"
-        used.add(new)
-        found.append(new)
-    twins = shorten([name for name in dict.fromkeys(names) if name in twice])
-    return found, f"Several columns have the same name, {twins}: they are numbered (.1, .2, ...)."
+        seen[name] += 1
+        found.append(f"{name}.{seen[name]}" if name in twice else name)
+    told = f"Several columns have the same name, {shorten(twice)}"
+    return found, f"{told}: they are numbered (.1, .2, ...)."
 
 
 def find_columns(
@@ -94,14 +86,9 @@ def find_columns(
 
 
 def is_number(text: str, *, decimal: str = ".") -> bool:
-    """Say whether a text reads as a number, whose decimal point may be a comma.
-
-    "1_2" is a name, though Python takes it for 12.
-    """
-    if "_" in text:
-        return False
+    """Say whether a text reads as a number; "1_2" is a name, though Python takes it for 12."""
     try:
         float(text.replace(",", ".") if decimal == "," else text)
     except ValueError:
         return False
-    return True
+    return "_" not in text

@@ -7,23 +7,21 @@ removed. After a kill between the two renames the next command that opens the fo
 The folder around the results must therefore be writable.
 """
 
-import errno
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from featsieve.io.files import UNFINISHED, keep_mode, sync_file, sync_folder
+from featsieve.io.files import UNFINISHED
 from featsieve.io.optional import load_optional
 
 # Files that file managers leave in every folder.
 _CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
 # Seconds that a reader waits for a command that renames the folder at this moment.
 _PATIENCE = 1.0
-# What disks without locks answer.
-_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 @contextmanager
@@ -38,7 +36,6 @@ def result_folder(
     folder = Path(folder)
     target = folder.resolve()
     new, old = _beside(target, "new"), _beside(target, "old")
-    finished = False
     try:
         with results_locked(folder):
             _clean(target)
@@ -46,19 +43,14 @@ def result_folder(
             new.mkdir(mode=0o700 if target.exists() else 0o777)
             try:
                 yield new
-                _finish(new, target)
                 _check_again(folder, new, names=names)
                 if target.exists():
+                    with suppress(OSError):  # a disk without permissions
+                        shutil.copymode(target, new)
                     target.rename(old)
                 new.rename(target)
-                finished = True
-                sync_folder(target.parent)
             finally:
                 _clean(target)
-    except KeyboardInterrupt:
-        if finished:
-            raise KeyboardInterrupt(f"the results in {folder} are complete") from None
-        raise
     except OSError as error:
         if str(new) in str(error):  # the user knows the folder, not its hidden name
             raise type(error)(str(error).replace(str(new), str(folder))) from error
@@ -74,7 +66,9 @@ def check_results(folder: Path, *, names: Collection[str], overwrite: bool = Fal
     there = sorted(
         entry.name
         for entry in os.scandir(folder)
-        if entry.name not in _CLUTTER and not _is_unfinished(entry)
+        if entry.name not in _CLUTTER
+        # left by a killed command, see `whole_file`
+        and not (entry.is_file() and re.fullmatch(rf"\..*{re.escape(UNFINISHED)}", entry.name))
     )
     foreign = [name for name in there if name not in names or (folder / name).is_dir()]
     if foreign:
@@ -93,11 +87,6 @@ def check_results(folder: Path, *, names: Collection[str], overwrite: bool = Fal
         )
 
 
-def _is_unfinished(entry: os.DirEntry[str]) -> bool:
-    """Say whether a file was left unfinished by a killed command, see `whole_file`."""
-    return entry.name.startswith(".") and entry.name.endswith(UNFINISHED) and entry.is_file()
-
-
 def _check_again(folder: Path, new: Path, *, names: Collection[str]) -> None:
     """Keep the results beside the folder if somebody has put other files into it meanwhile."""
     try:
@@ -114,8 +103,7 @@ def results_locked(
 ) -> Iterator[None]:
     """Keep other commands from writing results into a folder, whose parents are made.
 
-    The lock is kept by `filelock`, and ends with the process that holds it. Its file lies beside
-    the folder, which may be replaced, or ``inside`` of one that stays.
+    The lock ends with the process. Its file lies beside the folder, or ``inside`` if that stays.
     """
     target = Path(folder).resolve()
     path = target / ".lock" if inside else _beside(target, "lock")
@@ -130,17 +118,10 @@ def results_locked(
             "another folder."
         ) from None
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise type(error)(
-                f"Nothing can be written to {os.fspath(folder)}: {path.parent} cannot be written "
-                f"to ({error.strerror}). Name another folder."
-            ) from error
-        from featsieve.validation import warn  # imports numpy, which nothing else here needs
-
-        warn(
-            f"{path.parent} cannot be locked ({error.strerror}): let no two commands write to it "
-            "at the same time."
-        )
+        raise type(error)(
+            f"Nothing can be written to {os.fspath(folder)}: {path.parent} cannot be written to or "
+            f"locked ({error.strerror}). Name another folder."
+        ) from error
     try:
         yield
     finally:
@@ -151,10 +132,7 @@ def results_locked(
 
 
 def recover(path: str | os.PathLike[str]) -> None:
-    """Bring back results that a killed command had renamed; ``path`` is the folder or a file in it.
-
-    To be called before results are opened.
-    """
+    """Bring back results that a killed command had renamed; before they, or a file, are opened."""
     path = Path(path)
     # Whoever opens the path says what is wrong with it.
     with suppress(OSError, ValueError, ImportError, RuntimeError):
@@ -179,12 +157,3 @@ def _clean(target: Path) -> None:
     if old.is_dir():  # half of it must never be brought back
         old.rename(new)
         shutil.rmtree(new, ignore_errors=True)
-
-
-def _finish(new: Path, target: Path) -> None:
-    """Force results to the disk, with the permissions of those that they replace."""
-    for path in new.iterdir():
-        sync_file(path)
-        keep_mode(path, target / path.name)
-    keep_mode(new, target)
-    sync_folder(new)

@@ -12,14 +12,14 @@ import scipy.sparse as sp
 from featsieve.arrays.namespace import is_sparse
 from featsieve.io.counts import check_totals, normalized, row_means, row_totals, without_row_means
 from featsieve.io.dataset import Dataset, subset
+from featsieve.io.formats import Request
+from featsieve.io.formats.common import frame_dataset, labelled_frame
 from featsieve.io.guard import ColumnError
 from featsieve.io.names import check_unique, find_columns
 from featsieve.io.neighbours import expand, fill_from_nearest
-from featsieve.tables import Encoding, column_words
+from featsieve.tables import Encoding
 from featsieve.validation import check_finite, refuse_text
 
-# Fields with a number for every feature of the fit.
-PER_FEATURE = ("fill", "centre", "scale")
 # What a model may say about how files are read, and of which type.
 READING = {"transpose": bool, "sheet": str, "repair": dict, "encode": dict}
 # Fields that are stored as one text: a stored node for each of 20,000 names would take seconds.
@@ -112,14 +112,20 @@ class SelectionModel:
                 raise ValueError(f"reading has an unknown {option}={value!r:.200}: see read_table.")
         for name, value in {"feature_names": names, "selected": selected}.items():
             object.__setattr__(self, name, value)
-        for name in PER_FEATURE:
-            count = len(names) if name == "fill" else len(self._owner)
-            object.__setattr__(self, name, self._per_feature(name, count))
-        if self.donors is not None:
-            donors = np.asarray(self.donors, dtype=np.float64)
-            if donors.shape != (len(donors), len(selected)) or np.isinf(donors).any():
-                raise ValueError("donors must have a number or NaN for each selected column.")
-            object.__setattr__(self, "donors", donors)
+        columns = len(self._owner)
+        sizes = {"fill": len(names), "centre": columns, "scale": columns, "donors": len(selected)}
+        for name, size in sizes.items():
+            if getattr(self, name) is None:
+                continue
+            numbers = np.asarray(getattr(self, name), dtype=np.float64)
+            rows = name == "donors"  # which may have gaps
+            known = numbers[~np.isnan(numbers)] if rows else numbers
+            if numbers.shape[rows:] != (size,) or not np.isfinite(known).all():
+                raise ValueError(
+                    f"{name} must have a finite number for each of the {size} features; got "
+                    f"{numbers!r}."
+                )
+            object.__setattr__(self, name, numbers)
 
     @classmethod
     def from_selector(
@@ -182,7 +188,12 @@ class SelectionModel:
         """
         if hasattr(table, "to_pandas"):
             return type(table)(self.transform(table.to_pandas()))
-        return self._columns(table, self.selected)
+        found = self._table(table, self.selected)
+        if isinstance(table, Dataset):
+            return found
+        if self.fill is None:
+            return table.iloc[:, self._places(table, self.selected)]
+        return labelled_frame(found).set_axis(table.index)
 
     def predict(self, table: Any, *, batch: Any = None) -> np.ndarray:
         """Return the cluster of every row, if the selector can tell the clusters of new rows.
@@ -244,14 +255,13 @@ class SelectionModel:
 
     def _values(self, table: Any, names: Sequence[str]) -> Any:
         """Return columns of a table by name as finite numbers, words as the selector sees them."""
-        columns, known = self._columns(table, names), self.encodings
-        X = columns.X if isinstance(columns, Dataset) else self._codes(columns)[0]
-        X, owner, _ = expand(X, names, {name: known[name] for name in names if name in known})
+        known = {name: one for name, one in self.encodings.items() if name in names}
+        X, owner, _ = expand(self._table(table, names).X, names, known)
         check_finite(X, owner=type(self).__name__, names=np.asarray(names)[owner])
         return X
 
-    def _columns(self, table: Any, names: Sequence[str]) -> Any:
-        """Return columns of a table by name, filled, or say which do not fit."""
+    def _places(self, table: Any, names: Sequence[str]) -> np.ndarray:
+        """Return where columns of a table are, or say which are missing."""
         if not isinstance(table, Dataset) and not hasattr(table, "iloc"):
             raise TypeError(
                 "The columns are found by their names, so the table must have some: pass a data "
@@ -262,52 +272,30 @@ class SelectionModel:
         try:
             wanted = set(names)
             check_unique(name for name in present if name in wanted)
-            places = find_columns(names, present)
+            return find_columns(names, present)
         except ColumnError as error:
             raise type(error)(
                 f"The table does not fit the model: {error}. It needs the {len(names)} "
                 f"{'columns of the fit' if names is self.feature_names else 'selected columns'}, "
                 "by their names."
             ) from error
-        if isinstance(table, Dataset):
-            chosen = self._recoded(subset(table, places))
-            return replace(chosen, X=self._filled(chosen.X, names))
-        frame = table.iloc[:, places].set_axis(list(names), axis=1)
-        known = self.encodings
-        refuse_text(frame.drop(columns=[name for name in names if name in known]))
-        if self.fill is None:
-            return frame
-        X, every = self._codes(frame)
-        filled = self._filled(X, names)
-        for j, name in enumerate(names):
-            gaps = np.isnan(X[:, j])
-            if gaps.any():
-                values = filled[gaps, j]
-                frame[name] = frame[name].astype(object if name in every else np.float64)
-                frame.loc[gaps, name] = every[name].words(values) if name in every else values
-        return frame
 
-    def _codes(self, frame: Any) -> tuple[np.ndarray, dict[str, Encoding]]:
-        """Return a data frame as numbers, words as codes of the model, and all words there are."""
-        every = {name: one for name, one in self.encodings.items() if name in frame}
-        X = frame.assign(**dict.fromkeys(every, 0.0)).to_numpy(np.float64, na_value=np.nan)
-        for name, one in every.items():
-            codes, every[name] = one.codes(column_words(frame[name]))
-            X[:, frame.columns.get_loc(name)] = codes
-        return X, every
-
-    def _recoded(self, table: Dataset) -> Dataset:
-        """Return a table with the codes of the model in place of those it was read with."""
-        written, codes = table.origin.options.get("encode") or {}, dict(table.encodings)
-        X: Any = table.X
-        for name, known in self.encodings.items():
-            if name in codes and codes[name].levels[: len(known.levels)] != known.levels:
-                j = table.names.index(name)
-                X = np.array(X) if X is table.X else X
-                X[:, j], every = known.codes([word or None for word in codes[name].words(X[:, j])])
-                written = {**written, name: {"kind": every.kind, "levels": list(every.levels)}}
-        options = {**table.origin.options, "encode": written} if written else table.origin.options
-        return replace(table, X=X, origin=replace(table.origin, options=options))
+    def _table(self, table: Any, names: Sequence[str]) -> Dataset:
+        """Return columns of a table by name, as numbers, words as codes of the model, filled."""
+        places, known = self._places(table, names), self.encodings
+        own = {name: self.reading["encode"][name] for name in names if name in known}
+        asked = Request(columns=names, encode=own)
+        if not isinstance(table, Dataset):
+            frame = table.iloc[:, places].set_axis(list(names), axis=1)
+            refuse_text(frame.drop(columns=list(own)))
+            found = frame_dataset(frame, asked)
+        else:
+            found = subset(table, places)
+            if found.encodings:  # with codes of its own
+                again = frame_dataset(labelled_frame(replace(found, y=None, batch=None)), asked)
+                options = {**found.origin.options, **again.origin.options}
+                found = replace(found, X=again.X, origin=replace(found.origin, options=options))
+        return replace(found, X=self._filled(found.X, names))
 
     def _filled(self, X: Any, names: Sequence[str]) -> Any:
         """Return columns with their gaps filled, without changing them."""
@@ -325,19 +313,6 @@ class SelectionModel:
         X = X.copy()
         X.data = np.where(np.isnan(X.data), fill[X.indices], X.data)
         return X
-
-    def _per_feature(self, name: str, n_features: int) -> np.ndarray | None:
-        """Return a field as an array with a finite number for every feature, or None."""
-        value = getattr(self, name)
-        if value is None:
-            return None
-        numbers = np.asarray(value, dtype=np.float64)
-        if numbers.shape != (n_features,) or not np.isfinite(numbers).all():
-            raise ValueError(
-                f"{name} must have a finite number for each of the {n_features} features; got "
-                f"{numbers!r}."
-            )
-        return numbers
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {name: json.dumps(getattr(self, name)) for name in AS_TEXT}

@@ -245,6 +245,7 @@ def write_table(
     """
     path = Path(path)
     ending = known_format(path, "write")
+    check_writer(path)
     if table.encodings and FORMATS[ending].writer in (None, "anndata"):
         raise ValueError(
             f"{path}: {ending} files hold no words, which {next(iter(table.encodings))!r} has: "

@@ -128,9 +128,6 @@ def summarize(
     """Return everything that the report of a selection shows."""
     table, scaled = run.table, run.prepared.scale is not None
     own_units = (scaled and run.prepared.target is None) or table.encodings
-    libraries = ["h5py"] if table.cells else []  # reads .h5ad files, which anndata writes
-    if (names or {}).get("selected", "").endswith(".h5ad"):
-        libraries.append("anndata")
     about = {
         "title": legible(f"Selected features of {table.name}"),
         "file": None if source is None else legible(Path(source).name),
@@ -143,7 +140,7 @@ def summarize(
         "notes": [note for note in run.notes if note.kind not in REPORTED],
         "files": names or {},
         "label_column": table.label_name,
-        "libraries": libraries,
+        "libraries": ["anndata"] if table.cells else [],  # which reads and writes .h5ad files
     }
     y = table.complete_y
     if y is not None and table.class_names is not None:

@@ -113,7 +113,7 @@ def test_what_is_wrong_is_named(frame, column, message):
         (Request(id_column="Kind"), r"no column 'Kind' \(did you mean 'kind'\?\)"),
         (Request(drop=("a", "d")), "no column 'd'; columns are: 'a', 'b', 'c', 'kind'"),
         (Request(columns=("d", "e", "a")), "there is no column 'd', 'e'; columns are"),
-        (Request(columns=("a", "kind")), "not numbers: 'kind'; turn them into numbers$"),
+        (Request(columns=("a", "kind")), r"not numbers: 'kind'; turn them into numbers \(repair"),
         (Request(label_column="kind", drop=("kind",)), "'kind' cannot be named as label_column"),
         (Request(id_column="a", columns=("a",)), "'a' cannot be named as label_column, id_col"),
         (Request(drop=("a", "b", "c"), drop_text=True), "no column holds numbers: 'kind'"),

@@ -139,6 +139,14 @@ def test_years_that_are_read_as_data_are_named(tmp_path):
     assert not layout.has_header
     assert "give --header" in layout.notes[0]
     assert "'2019, 2020, 2021'" in layout.notes[0]
-    assert find_layout(path, header=True).notes == find_layout(path, header=False).notes == ()
+    assert not find_layout(path, header=True).notes
     path.write_text("3,2020,5\n1.5,2.5,3.5\n")
-    assert find_layout(path).notes == ()
+    assert not find_layout(path).notes
+
+
+def test_comments_above_numbers_without_a_header(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("# made by hand\n1,2,3\n4,5,6\n")
+    assert find_layout(path, header=False).skipped == 1
+    path.write_text("1,,\n4,5,6\n")  # no title
+    assert find_layout(path, header=False).skipped == 0

@@ -141,5 +141,5 @@ def test_parts_of_version_73_that_are_not_read_do_no_harm(tmp_path):
     np.testing.assert_array_equal(read_table(path).X, X)
     with h5py.File(path, "a") as file:
         file["elsewhere"] = h5py.ExternalLink("other.h5", "X")
-    with pytest.raises(ValueError, match=r"toy\.mat .*its part 'elsewhere' is a link"):
+    with pytest.raises(ValueError, match=r"toy\.mat .*its part 'elsewhere' lies in another file"):
         read_table(path)

@@ -78,7 +78,7 @@ def test_nothing_is_unpickled(tmp_path, monkeypatch, name):
         content = {"indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
     content[name] = np.array([Bomb()], dtype=object)
     np.savez("toy.npz", allow_pickle=True, **content)
-    with pytest.raises(ValueError, match=rf"toy\.npz .*'{name}' holds Python objects"):
+    with pytest.raises(ValueError, match=r"toy\.npz .*an array holds Python objects"):
         read_table("toy.npz")
     assert not (tmp_path / "unpickled").exists()
 

@@ -31,7 +31,7 @@ FORMATS: dict[str, Format] = {
     ".tsv.gz": TEXT,
     ".parquet": Format("parquet", ("pandas", "pyarrow.parquet"), "pyarrow"),
     ".npz": Format("variables"),
-    ".h5ad": Format("h5ad", ("h5py",), "anndata", "anndata"),
+    ".h5ad": Format("h5ad", ("anndata",), "anndata", "anndata"),
     **dict.fromkeys((".xlsx", ".xls", ".xlsb", ".ods"), SHEETS),
 }
 
@@ -71,15 +71,10 @@ class Request:
                 raise TypeError(
                     f"{parameter} must be the name of a {what}; got {getattr(self, parameter)!r}."
                 )
-        if self.label_column is not None and self.label_column == self.id_column:
+        if len(set(self.roles)) < len(self.roles):
             raise ValueError(
-                f"column {self.id_column!r} cannot hold the classes (label_column) and the names "
-                "of the samples (id_column) at once: name two columns, or leave one of them out."
-            )
-        if self.batch_column is not None and self.batch_column in self.roles[:-1]:
-            raise ValueError(
-                f"column {self.batch_column!r} cannot hold the batches (batch_column) and the "
-                "classes or names of the samples as well: name another column, or leave one out."
+                "label_column, id_column and batch_column must be different columns; got "
+                f"{', '.join(map(repr, self.roles))}: name another, or leave one out."
             )
         if self.sheet is not None:
             self.sheet = str(self.sheet)

@@ -1,4 +1,4 @@
-"""AnnData files of single-cell biology: cells x genes; read with h5py, written with anndata.
+"""AnnData files of single-cell biology: cells x genes.
 
 They are HDF5, which can keep a part of a file in any other file, by a link, as raw bytes or as a
 mosaic. A file of a stranger could so show what is in files of yours: files with such parts are
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from featsieve.io.child import run_in_child
-from featsieve.io.dataset import SPARSE_KINDS, Dataset, compressed_table
+from featsieve.io.dataset import Dataset, checked_sparse
 from featsieve.io.formats import Request
-from featsieve.io.formats.common import LABEL, free_name, label_values, matrix_dataset
+from featsieve.io.formats.common import LABEL, free_name, label_values, matrix_dataset, row_facts
 from featsieve.io.guard import TableError, explain_errors
 from featsieve.io.names import check_unique, find_columns
 from featsieve.io.optional import load_optional
@@ -31,97 +31,31 @@ def read(path: Path, request: Request) -> Dataset:
     """Return ``X`` with the names in ``var`` and ``obs``, of which label, id and batch are."""
     if request.transpose:
         raise TableError("the rows of an AnnData file are samples: leave --transpose out")
-    with open_hdf5(path, "Reading a .h5ad file") as file:
+    anndata = load_optional("anndata", "Reading a .h5ad file", extra="anndata")
+    with open_hdf5(path, "Reading a .h5ad file") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # layouts of older versions
         held, table = (file, "X")
         if request.layer is not None:
             held, table = file.get("layers", {}), request.layer
             find_columns([table], list(held), role="layer")
         if table not in held:
             raise TableError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")
-        obs, var = file.get("obs", {}), file.get("var", {})
-        genes, samples = _index(var), _index(obs)
-        check_unique(genes or (), fix=UNIQUE)
-        label, batch, id_name = request.label_column, request.batch_column, _index_name(obs)
-        if request.id_column is not None:
-            id_name = request.id_column
-            samples = ["" if name is None else str(name) for name in _column(obs, id_name)]
-        return matrix_dataset(
-            _matrix(held[table]),
-            request,
-            features=genes,
-            labels=None if label is None else np.array(_column(obs, label), dtype=object),
-            label_name=label,
-            sample_names=samples,
-            id_name=None if id_name in ("_index", "index") else id_name,
-            batch=None if batch is None else _column(obs, batch),
-            batch_name=batch,
-            cells=True,
-            layer=request.layer,
-            flags=_flags(var) or None,
-        )
-
-
-def _index_name(frame: Any) -> str:
-    """Return what the row names of a stored data frame are called."""
-    return _as_text(frame.attrs.get("_index", "_index")) if frame else "_index"
-
-
-def _index(frame: Any) -> list[str] | None:
-    """Return the row names of a stored data frame."""
-    name = _index_name(frame)
-    return list(map(str, _column(frame, name))) if name in frame else None
-
-
-def _flags(frame: Any) -> dict[str, np.ndarray]:
-    """Return the columns of a stored data frame that hold True or False."""
-    parts = dict(frame) if hasattr(frame, "items") else {}
-    masks = {name: part for name, part in parts.items() if getattr(part, "dtype", "") == "bool"}
-    return {str(name): mask[()] for name, mask in masks.items()}
-
-
-def _column(frame: Any, name: str) -> list[Any]:
-    """Return one column of a stored data frame, where missing values are None."""
-    if name not in frame:
-        held = [_as_text(column) for column in frame.attrs.get("column-order", frame)]
-        find_columns([name], [*held, _index_name(frame)])
-    stored = frame[name]
-    parts = () if hasattr(stored, "dtype") else stored
-    if "categories" in stored.attrs:  # anndata before 0.8: behind a reference
-        codes, values = stored[()], frame.file[stored.attrs["categories"]][()]
-    elif "codes" in parts:
-        codes, values = stored["codes"][()], _values(stored["categories"])
-    else:
-        values = _values(stored)
-        missing = stored["mask"][()] if "mask" in parts else False
-        codes = np.where(missing, -1, np.arange(len(values)))
-    if np.ndim(values) != 1:
-        raise TableError(f"{stored.name.strip('/')} is not a list but of shape {np.shape(values)}")
-    values = [_as_text(value) if isinstance(value, bytes) else value for value in values]
-    return [None if code < 0 else values[code] for code in codes.tolist()]
-
-
-def _values(stored: Any) -> np.ndarray:
-    """Return the values of a list, also of one that is stored beside a mask."""
-    return (stored if hasattr(stored, "dtype") else stored["values"])[()]
-
-
-def _as_text(value: Any) -> str:
-    """Return stored text as str."""
-    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
-
-
-def _matrix(stored: Any) -> Any:
-    """Return a matrix as it is stored, dense or sparse."""
-    if hasattr(stored, "dtype"):
-        return stored[()]
-    kind = _as_text(stored.attrs.get("encoding-type", "an unknown group"))
-    layout = kind.removesuffix("_matrix")
-    if layout not in SPARSE_KINDS:
-        raise TableError(
-            f"X is stored as {kind!r}; dense arrays, csr_matrix and csc_matrix are read"
-        )
-    parts = [stored[name][()] for name in ("data", "indices", "indptr")]
-    return compressed_table(SPARSE_KINDS[layout], parts, stored.attrs.get("shape", ()))
+        X, obs, var = map(anndata.io.read_elem, (held[table], file["obs"], file["var"]))
+    genes, samples = ([str(name) for name in frame.index] for frame in (var, obs))
+    check_unique(genes, fix=UNIQUE)
+    id_name = None if obs.index.name in ("_index", "index") else obs.index.name
+    flags = {str(name): var[name].to_numpy() for name in var if var[name].dtype == bool}
+    return matrix_dataset(
+        checked_sparse(X),
+        request,
+        features=genes,
+        cells=True,
+        layer=request.layer,
+        flags=flags or None,
+        **row_facts(
+            obs.assign(**{obs.index.name or "_index": obs.index}), request, samples, id_name
+        ),
+    )
 
 
 def write(path: Path, table: Dataset, *, like: Path | None = None, **_: Any) -> None:
@@ -146,8 +80,7 @@ def _new(anndata: Any, table: Dataset) -> Any:
     """Return an AnnData object with all that a table holds."""
     import pandas
 
-    n = table.X.shape[0]
-    samples = [str(i) for i in range(n)] if table.sample_names is None else table.sample_names
+    samples = table.sample_names or [str(i) for i in range(table.X.shape[0])]
     obs = pandas.DataFrame(index=pandas.Index(samples, name=table.id_name, dtype=object))
     labels = label_values(table)
     if labels is not None:
@@ -163,9 +96,12 @@ def _like(anndata: Any, table: Dataset, like: Path) -> Any:
 
     with explain_errors(like):
         run_in_child("featsieve.io.formats.h5ad:look_through", like, imports=("h5py",))
-    with explain_errors(like), h5py.File(like, "r") as source:
-        left = {"X"} if table.layer is None else set()  # of a layer, X stays as it is
-        parts = {name: anndata.io.read_elem(source[name]) for name in source if name not in left}
+        with h5py.File(like, "r") as source:
+            # of a layer, X stays as it is
+            left = {"X"} if table.layer is None else set()
+            parts = {
+                part: anndata.io.read_elem(source[part]) for part in source if part not in left
+            }
     raw = parts.pop("raw", None)
     whole = anndata.AnnData(**parts)
     if whole.n_obs != table.X.shape[0]:
@@ -181,40 +117,29 @@ def _like(anndata: Any, table: Dataset, like: Path) -> Any:
 
 @contextmanager
 def open_hdf5(path: Path, purpose: str) -> Iterator[Any]:
-    """Open a file to read it, all of whose parts lie in it."""
+    """Open a file to read it; raise if a part of it lies in another file."""
     h5py = load_optional("h5py", purpose)
     with h5py.File(path, "r") as file:
-        for _ in parts_of(file):
-            pass
+        names: list[str] = []
+        file.visit_links(names.append)  # each one once, also in circles
+        for name in names:
+            link = file.get(name, getlink=True)
+            part = file[name] if isinstance(link, h5py.HardLink) else None
+            kept = isinstance(part, h5py.Dataset) and (part.is_virtual or part.external)
+            if kept or isinstance(link, h5py.ExternalLink):
+                raise TableError(
+                    f"its part {name!r} lies in another file, which is not read: save the file "
+                    "with all that belongs to it"
+                )
         yield file
-
-
-def parts_of(file: Any) -> Iterator[Any]:
-    """Yield every part of a file; raise for one that lies in another file."""
-    from h5py import Dataset, ExternalLink, HardLink
-
-    names: list[str] = []
-    file.visit_links(names.append)  # each one once, also in circles
-    for name in names:
-        link = file.get(name, getlink=True)
-        if isinstance(link, ExternalLink):
-            raise TableError(
-                f"its part {name!r} is a link to another file, and these are not followed: save "
-                "the file with all that belongs to it"
-            )
-        part = file[name] if isinstance(link, HardLink) else None
-        if isinstance(part, Dataset) and (part.is_virtual or part.external):
-            raise TableError(
-                f"its part {name!r} is kept in other files, which are not read: save the file "
-                "with all that belongs to it"
-            )
-        if part is not None:
-            yield part
 
 
 def look_through(path: Path) -> None:
     """Read the first block of every array of a file, before it is opened in another process."""
+
+    def touch(_: str, part: Any) -> None:
+        if getattr(part, "shape", ()):
+            part[: max(1, BLOCK // max(1, int(np.prod(part.shape[1:]))))]
+
     with open_hdf5(path, "Reading a .h5ad file") as file:
-        for part in parts_of(file):
-            if getattr(part, "shape", ()):
-                part[: max(1, BLOCK // max(1, int(np.prod(part.shape[1:]))))]
+        file.visititems(touch)

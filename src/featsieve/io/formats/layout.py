@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from featsieve.io.cells import read_number
-from featsieve.io.formats.common import DECIMAL_COMMA
 from featsieve.io.guard import TableError, printable
 from featsieve.io.names import is_number, number_twins, place_names
 
 SEPARATORS = (",", ";", "\t")
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 MOST_LINES = 20  # that are looked at
 LONGEST_TITLE = 60  # letters of a title that are shown
@@ -27,11 +28,7 @@ MANY_COLUMNS = 10
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text table is laid out.
-
-    ``names`` are those of all columns, x0, x1, ... without a header. Columns without a name in the
-    header are called "" if they are the first (names of the rows), else after their place.
-    """
+    """How a text table is laid out; the first column is called "" if it names the rows."""
 
     separator: str
     decimal: str
@@ -40,7 +37,7 @@ class Layout:
     names: list[str]
     unnamed: tuple[str, ...] = ()  # behind the first
     skipped: int = 0  # lines above the header, or above units below it
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
     @property
     def row_names(self) -> bool:
@@ -49,11 +46,7 @@ class Layout:
 
 
 def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool = True) -> Layout:
-    """Look at the first lines of a text table, which may be compressed.
-
-    ``header`` says whether the first line names the columns, None lets it be found out;
-    ``units`` whether a line of units may stand below it.
-    """
+    """Look at the first lines of a text table; ``units`` may stand in one below the header."""
     with open_text(path) as stream:
         start = stream.read(4096)
     encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
@@ -71,9 +64,7 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
     if not lines:
         raise TableError("the file is empty")
     tabs = isinstance(path, Path) and ".tsv" in path.name.lower()
-    above = _comment_lines(lines, "\t" if tabs else None)
-    if header is not False:
-        above += _title_lines(lines[above:], "\t" if tabs else None)
+    above = _lines_above(lines, "\t" if tabs else None, titles=header is not False)
     title = " ".join(" ".join(lines[:above]).replace('"', " ").strip("\ufeff,;\t \r\n").split())
     skipped, lines, places = places[above] if above else 0, lines[above:], places[above:]
     separator = "\t" if tabs else find_separator(lines[0])
@@ -83,46 +74,31 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
     decimal = "," if comma else "."
     told = [f"Left out above the header: {_short(title)}."] if above else []
-    if not (_has_header(rows, decimal) if header is None else header):
-        names = place_names(len(rows[0]))
-        if header is None and all(YEAR.fullmatch(cell.strip()) for cell in rows[0]):
-            told.append(
-                f"The first line ({_short(', '.join(rows[0]))}) holds numbers only and was read as "
-                "a sample: if these years name the columns, give --header (in Python header=True)."
-            )
-        return Layout(separator, decimal, encoding, False, names, (), skipped, tuple(told))
-    names = ["" if name.strip() == "" else name for name in rows[0]]
-    unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
-    names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
-    told += [twins] if twins else []
-    if units and _has_units(rows, decimal) and rows[:2] == _split(lines[:2], separator):
+    has_header = _has_header(rows, decimal) if header is None else header
+    names, unnamed = place_names(len(rows[0])), dict[int, str]()
+    if header is None and not has_header and all(map(YEAR.fullmatch, map(str.strip, rows[0]))):
+        told.append(
+            f"The first line ({_short(', '.join(rows[0]))}) was read as a sample: if these years "
+            "name the columns, give --header (in Python header=True)."
+        )
+    if has_header:
+        names = ["" if name.strip() == "" else name for name in rows[0]]
+        unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
+        names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
+        told += [twins] if twins else []
+    whole = rows[:2] == _split(lines[:2], separator)  # no cell of several lines
+    if has_header and units and whole and _has_units(rows, decimal):
         skipped = places[1]  # the units stand where pandas looks for the header
         words = ", ".join(cell.strip() for cell in rows[1] if cell.strip())
         told.append(f"Left out below the header, as units: {_short(words)}.")
     return Layout(
-        separator, decimal, encoding, True, names, tuple(unnamed.values()), skipped, tuple(told)
+        separator, decimal, encoding, has_header, names, tuple(unnamed.values()), skipped, told
     )
 
 
 def _short(text: str) -> str:
     """Return text that was left out, for a note."""
     return repr(printable(text, longest=LONGEST_TITLE))
-
-
-def _comment_lines(lines: list[str], separator: str | None) -> int:
-    """Return how many lines at the top begin with "#", but for one that is the header.
-
-    That one is as wide as the next line, which holds a number.
-    """
-    start = next(
-        (i for i, line in enumerate(lines) if not line.lstrip("\ufeff").startswith("#")), 0
-    )
-    if not start:
-        return 0
-    mark = separator or find_separator(lines[start])
-    last, first = (_split([line], mark) or [[]] for line in lines[start - 1 : start + 1])
-    header = len(last[0]) == len(first[0]) and any(map(is_number, first[0]))
-    return start - header
 
 
 def _has_units(rows: list[list[str]], decimal: str) -> bool:
@@ -140,22 +116,20 @@ def _has_units(rows: list[list[str]], decimal: str) -> bool:
     return words > 1 and 2 * words > len(first) and all(one is None or one != one for one in first)
 
 
-def _title_lines(lines: list[str], separator: str | None) -> int:
-    """Return how many lines stand above the header: titles, with less than half of its cells.
-
-    What follows must be a header, mostly of words, and at least three cells wide.
-    """
+def _lines_above(lines: list[str], separator: str | None, *, titles: bool) -> int:
+    """Return how many titles (less than half as many cells) and comments (#) are above a header."""
     rows = [(_split([line], separator or find_separator(line)) or [[]])[0] for line in lines]
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
     start = 0
-    while (
-        start + 1 < len(lines)
-        and max(filled[start + 1 :]) > max(2, 2 * filled[start])
-        and lines[start].count('"') % 2 == 0  # a cell of several lines
-    ):
+    while start + 1 < len(lines) and lines[start].count('"') % 2 == 0:  # no cell of several lines
+        widest, comment = max(filled[start + 1 :]), lines[start].startswith("#")
+        least = filled[start] if comment else max(2, 2 * filled[start])
+        if widest <= least or not (comment or titles):
+            break
         start += 1
     numbers = sum(map(is_number, rows[start]))
-    return start if 2 * numbers <= filled[start] else 0
+    words = 2 * numbers <= filled[start]  # below titles stands a header
+    return start if words or lines[start - 1].startswith("#") else 0
 
 
 def open_text(path: Path | bytes) -> Any:
@@ -185,10 +159,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
 
 
 def find_separator(line: str) -> str:
-    """Return what separates the cells of a line: a comma if there is any outside of quotes.
-
-    A line of numbers with decimal commas is separated by something else.
-    """
+    """Return what separates the cells of a line: a comma, unless it is a decimal one."""
     cells = {separator: _split([line], separator) for separator in SEPARATORS if separator in line}
     several = {separator: rows[0] for separator, rows in cells.items() if rows and rows[0][1:]}
     for separator in several if "," in line else ():
@@ -198,11 +169,7 @@ def find_separator(line: str) -> str:
 
 
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
-    """Say whether the first line names columns: unless all of it is numbers.
-
-    Many whole numbers in equal steps are years, wavelengths or the like; 0, 1, 2, ... are the names
-    that pandas gives to columns, if no data look like that.
-    """
+    """Say whether the first line names columns: words, or many numbers in equal steps."""
     first = [cell.strip() for cell in rows[0]]
     if not all(is_number(cell, decimal=decimal) for cell in first):
         return True
@@ -211,5 +178,6 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
     steps = {int(after) - int(before) for before, after in pairwise(first)}
     if len(first) >= MANY_COLUMNS:
         return len(steps) == 1 and steps != {0}
+    # 0, 1, 2, ... are the names that pandas gives to columns, if no data look like that
     following = [cell.strip().lstrip("+-") for row in rows[1:] for cell in row]
     return first[0] == "0" and steps == {1} and not all(map(str.isdecimal, following))

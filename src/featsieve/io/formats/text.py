@@ -11,22 +11,14 @@ import numpy as np
 from featsieve.io.dataset import Dataset, Origin
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
-    BATCH,
-    LABEL,
     dense,
-    feature_frame,
     frame_dataset,
     free_name,
-    label_values,
+    labelled_frame,
     text_columns,
 )
 from featsieve.io.formats.layout import Layout, PlainText, find_layout, open_text
-from featsieve.io.guard import (
-    ColumnError,
-    MissingColumnError,
-    TableError,
-    first_line,
-)
+from featsieve.io.guard import ColumnError, MissingColumnError, TableError, first_line
 from featsieve.io.names import check_unique, find_columns, is_number
 from featsieve.io.optional import load_optional
 from featsieve.names import shown
@@ -35,12 +27,7 @@ LARGEST_WHOLE = 2**53  # whole numbers up to this are written without a decimal 
 
 
 def read(path: Path, request: Request) -> Dataset:
-    """Return what a request asks of a text file.
-
-    Without a header (every cell of the first line is a number) columns are called x0, x1, ...
-    A first column without a name holds names of the rows, as pandas writes them. A ``.csv`` file
-    may also be separated by semicolons (with decimal points or commas) or tabulators.
-    """
+    """Return what a request asks of a text file."""
     return read_text(path, request, name=path.name)
 
 
@@ -65,14 +52,10 @@ def read_text(
             "program as 'CSV UTF-8'"
         ) from error
     except pandas.errors.ParserError as error:
-        if "out of memory" in str(error):
-            raise MemoryError from error
         raise TableError(
             f"its lines have other numbers of cells, or an open quotation mark "
             f"({first_line(error)}): text with commas in it stands in quotes"
         ) from error
-    except pandas.errors.ParserWarning as error:
-        raise TableError("rows have more cells than the header: name every column") from error
     if len(layout.names) == 1 and text_columns(frame) and not request.roles:
         raise ColumnError(
             f"there is one column, {shown(layout.names[0])}, and it does not hold numbers: cells "
@@ -155,17 +138,13 @@ def _read(pandas: Any, path: Path | bytes, layout: Layout, request: Request) -> 
 
 def _blank_rows(frame: Any) -> np.ndarray:
     """Return which rows of a pandas.DataFrame have no cell with content."""
-    blank = np.ones(len(frame), dtype=bool)
-    words = set(text_columns(frame))
+    blank, words = np.ones(len(frame), dtype=bool), set(text_columns(frame))
     for name in frame:
-        rows = np.flatnonzero(blank)
-        if not len(rows):
-            break
-        cells = frame[name].iloc[rows]
+        cells = frame[name][blank]
         empty = cells.isna().to_numpy()
         if name in words:
-            empty |= np.array([isinstance(cell, str) and not cell.strip() for cell in cells])
-        blank[rows] = empty
+            empty |= np.array([isinstance(cell, str) and not cell.strip() for cell in cells], bool)
+        blank[blank] = empty
     return blank
 
 
@@ -176,10 +155,7 @@ def exact_numbers(version: str) -> dict[str, str]:
 
 
 def _classes(cells: list[str]) -> list[Any]:
-    """Return the classes that cells stand for; an empty one is missing.
-
-    They are numbers if all are written as these usually are: "01" and "1" are two words.
-    """
+    """Return classes (None: missing), numbers if all are written so: "01" and "1" are two words."""
     known = [cell for cell in cells if cell.strip()]
     for kind in (int, float):
         with suppress(ValueError, OverflowError):
@@ -189,27 +165,16 @@ def _classes(cells: list[str]) -> list[Any]:
 
 
 def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) -> None:
-    """Write a text table under ``path``; ``name`` says how, ``like`` what separates its cells.
-
-    Numbers have as many digits as it takes to read them back exactly, missing ones none. Columns of
-    whole numbers have no decimal points.
-    """
-    pandas = load_optional("pandas", f"Writing {name}")
+    """Write a text table under ``path``; ``name`` says how, ``like`` what separates its cells."""
     separator, decimal = ("\t" if ".tsv" in name.lower() else ","), "."
     if like is not None:
         layout = find_layout(like)
         separator, decimal = layout.separator, layout.decimal
     X = dense(table.X).astype(np.float64)
+    frame, samples = labelled_frame(replace(table, X=X)), table.sample_names
     exact = (np.rint(X) == X) & (np.abs(X) <= LARGEST_WHOLE)
-    whole = (exact | np.isnan(X)).all(axis=0)
-    header, samples, labels = table.names, table.sample_names, label_values(table)
-    frame, words = feature_frame(pandas, table, X), table.encodings
-    whole_names = [header[j] for j in np.flatnonzero(whole) if header[j] not in words]
-    frame = frame.astype(dict.fromkeys(whole_names, "Int64"))
-    if labels is not None:
-        frame[free_name(table.label_name, LABEL, header)] = labels
-    if table.batch is not None:
-        frame[free_name(table.batch_name, BATCH, frame.columns)] = table.batch
+    whole = np.asarray(table.names)[(exact | np.isnan(X)).all(axis=0)].tolist()
+    frame = frame.astype({name: "Int64" for name in whole if name not in table.encodings})
     if samples is None and all(map(is_number, frame.columns)):
         samples = [str(i) for i in range(len(frame))]  # or the header would read as data
     if samples is not None:

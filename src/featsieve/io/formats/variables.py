@@ -36,10 +36,7 @@ def read(path: Path, request: Request) -> Dataset:
 
 
 def _dataset(names: list[str], load: Callable[[str], Any], request: Request) -> Dataset:
-    """Return the data set of variables, which ``load`` reads.
-
-    The table is called fea or X, the classes gnd or y; upper and lower case count the same.
-    """
+    """Return the data set of variables (fea or X, gnd or y in any case), which ``load`` reads."""
     by_lower = {name.lower(): name for name in names}
     table = by_lower.get("fea", by_lower.get("x"))
     if table is None:
@@ -74,9 +71,7 @@ def _text(values: Any) -> list[str]:
 def _read_archive(path: Path, request: Request) -> Dataset:
     """Return what a request asks of an archive of NumPy; nothing of it is unpickled."""
     if not zipfile.is_zipfile(path):
-        raise TableError(
-            "it is not an archive of NumPy, or cut short: save table and labels with numpy.savez"
-        )
+        raise TableError("it is not an archive of NumPy, or cut short: save it with numpy.savez")
     with (
         warnings.catch_warnings(),
         path.open("rb") as file,  # which NumPy would leave open if it is damaged
@@ -86,35 +81,26 @@ def _read_archive(path: Path, request: Request) -> Dataset:
         sparse = "X" not in archive and all(part in archive for part in SPARSE_PARTS)
 
         def load(name: str) -> Any:
-            return _sparse_table(archive) if sparse and name == "X" else _array(archive, name)
+            if sparse and name == "X":
+                *parts, shape = (load(part) for part in SPARSE_PARTS)
+                layout = str(load("format").astype(str)) if "format" in archive else "csr"
+                if layout not in SPARSE_KINDS:
+                    raise TableError(f"sparse layout {layout!r} is not read: save csr or csc")
+                return compressed_table(SPARSE_KINDS[layout], parts, shape)
+            found = archive[name]
+            if isinstance(found, np.ndarray):
+                return found
+            raise TableError(f"its part {name!r} is not an array of NumPy: use numpy.savez")
 
-        return _dataset([*archive.files, *(["X"] if sparse else [])], load, request)
-
-
-def _array(archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
-    """Return one array; those of Python objects are refused."""
-    try:
-        stored = archive[name]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
-        raise TableError(
-            f"array {name!r} holds Python objects, and unpickling them could run any program: "
-            "save it as numbers (or, for labels, as text: labels.astype(str))"
-        ) from error
-    if not isinstance(stored, np.ndarray):
-        raise TableError(f"its part {name!r} is not an array of NumPy: use numpy.savez")
-    return stored
-
-
-def _sparse_table(archive: np.lib.npyio.NpzFile) -> sp.csr_array:
-    """Return the table whose compressed rows (or, as scipy may save them, columns) are stored."""
-    *parts, shape = (_array(archive, part) for part in SPARSE_PARTS)
-    layout = _array(archive, "format").ravel()[0] if "format" in archive else "csr"
-    layout = layout.decode() if isinstance(layout, bytes) else str(layout)
-    if layout not in SPARSE_KINDS:
-        raise TableError(f"sparse layout {layout!r} is not read: save csr or csc")
-    return compressed_table(SPARSE_KINDS[layout], parts, shape)
+        try:
+            return _dataset([*archive.files, *(["X"] if sparse else [])], load, request)
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise TableError(
+                "an array holds Python objects, and unpickling them could run any program: save "
+                "numbers (or, for labels, text: labels.astype(str))"
+            ) from error
 
 
 def _read_matlab(path: Path, request: Request) -> Dataset:
@@ -176,19 +162,19 @@ def write(path: Path, table: Dataset, *, name: str, **_: Any) -> None:
     named = {key: np.array(values) for key, values in about.items() if values is not None}
     X: Any = table.X
     sparse = sp.issparse(table.X)
+    arrays: dict[str, Any] = {"X": X, **named}
     with path.open("wb") as file:
-        if not matlab:
-            arrays: dict[str, Any] = {"X": X, **named}
-            if sparse:  # as SciPy does
-                parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
-                arrays = {**named, **parts, "shape": np.array(X.shape), "format": np.array(b"csr")}
-            np.savez_compressed(file, **arrays)
-            return
-        from scipy.io import savemat
+        if matlab:
+            from scipy.io import savemat
 
-        if (X.data if sparse else X).nbytes >= LARGEST:
-            raise ValueError("a variable of a .mat file holds less than 4 GiB: write .npz.")
-        for key, values in named.items():  # cell arrays of words
-            cells = values.astype(object) if values.dtype.kind == "U" else values
-            named[key] = cells if key == "feature_names" else cells[:, None]
-        savemat(file, {"X": X, **named}, do_compression=True)  # type: ignore[arg-type]
+            if (X.data if sparse else X).nbytes >= LARGEST:
+                raise ValueError("a variable of a .mat file holds less than 4 GiB: write .npz.")
+            for key, values in named.items():  # cell arrays of words
+                cells = values.astype(object) if values.dtype.kind == "U" else values
+                arrays[key] = cells if key == "feature_names" else cells[:, None]
+            savemat(file, arrays, do_compression=True)  # type: ignore[arg-type]
+            return
+        if sparse:  # as SciPy does
+            parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
+            arrays = {**named, **parts, "format": np.array(b"csr")}
+        np.savez_compressed(file, **arrays)
