@@ -1,3 +1,4 @@
+import base64
 import re
 from dataclasses import replace
 
@@ -67,13 +68,17 @@ def test_the_folder(panel, tmp_path):
     methods = files["methods.md"].read_text(encoding="utf-8")
     assert "No gene is like &#39;MT-*&#39;" in page
     assert "subsamples on" not in page
-    for text in (page, methods):
-        assert not re.search(r"[^-\w](features?|samples?)\b", text.partition("Settings:")[0])
+    said = methods.partition("Settings:")[0]
+    assert not re.search(r"[^-\w](features?|samples?)\b", said)
+    assert f">A panel of {panel.genes.n_rows} genes from cells.h5ad<" in page
     for words in ("No gene is like 'MT-*'", "1 gene to be kept in any case: g3", "of a budget of 6",
                   "NMI of", "Seed 0", "scikit-learn", "JASFS("):  # fmt: skip
         assert words in methods, words
-    assert files["dots.svg"].read_text(encoding="utf-8").startswith("<?xml")
-    assert "var(--" not in files["curve.svg"].read_text(encoding="utf-8").split("</style>")[1]
+    for name in ("dots.svg", "matrix.svg"):
+        drawn = files[name].read_bytes()
+        assert drawn.startswith(b"<?xml")
+        assert b"var(--" not in drawn.split(b"</style>")[1]
+        assert base64.b64encode(drawn).decode() in page
     with pytest.raises(FileExistsError, match="add --force to replace"):
         save_panel(panel, tmp_path / "panel")
     save_panel(panel, tmp_path / "panel", overwrite=True)
@@ -96,7 +101,8 @@ def test_numbers_are_of_genes():
 
 def test_words_are_of_genes_and_cells():
     said = "Of 3 features of 2 samples in my-samples.csv, 'feature' is (--features significant)."
-    given = {"words": [said], "caveats": [{"kind": "a", "text": "a sample."}]}
+    caveats = [{"kind": "a", "text": "a sample."}]
+    given = {"answer": ["a sample"], "words": [said], "caveats": caveats}
     summary = in_genes(given | {"structure": {"sentence": "The samples form a gradient."}})
     assert summary["structure"]["sentence"] == "The cells form a gradient."
     assert summary["words"] == [

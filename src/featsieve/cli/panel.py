@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, plain_table, text_grid
-
-MOST_GENES = 10
+from featsieve.cli.console import output
+from featsieve.cli.select import show_selection
 
 
 def panel(
@@ -42,8 +41,8 @@ def panel(
     Into FOLDER go: `index.html` (open it in a browser: all of it), `panel.csv` (a row per gene:
     which cluster it tells, how many cells express it there and elsewhere, the gene of the panel
     that is most like it), `curve.csv` (what each next gene adds), `cells.csv` (cluster of every
-    cell), `methods.md` (a paragraph for the paper) and the figures as `.svg`. Genes are in the
-    order of the path: the first k are a good panel of k.
+    cell), `methods.md` (a paragraph for the paper), a dot plot and a matrix by cluster as `.svg`.
+    Genes are in the order of the path: the first k are a good panel of k.
 
     Raw counts of `.h5ad` files are normalised. With `--label-column` the page says how well known
     types are kept; the selection never sees them.
@@ -70,21 +69,10 @@ def panel(
         settings = vars(looking) | constraints | {"qvalues": qvalues}
         made = make_panel(data, n_genes=n_genes, progress=progress, **settings)
         progress("drawing and writing")
-        _, words = write_panel(made, unfinished, source=table, command=context.obj)
-    console, genes = output(), made.genes
-    rows = [
-        [
-            str(genes["rank"][i]),
-            genes["gene"][i],
-            f"{genes['tells_cluster'][i]}, {genes['side'][i]}",
-        ]
-        for i in range(min(genes.n_rows, MOST_GENES))
+        summary = write_panel(made, unfinished, source=table, command=context.obj)
+    files = [
+        ("Open in a browser", folder / "index.html"),
+        ("For the bench", folder / "panel.csv"),
+        ("For the paper", folder / "methods.md"),
     ]
-    console.print(plain_table(["rank", "gene", "tells cluster"], rows, left=["gene"]))
-    if genes.n_rows > MOST_GENES:
-        console.print(f"and {genes.n_rows - MOST_GENES:,} more in panel.csv")
-    notes = [("-", text) for text in (*words, *map(str, made.run.notes))]
-    console.print(text_grid(notes, gap=1) if notes else "")
-    typer.echo(f"Open in a browser   {folder / 'index.html'}")
-    typer.echo(f"For the bench       {folder / 'panel.csv'}")
-    typer.echo(f"For the paper       {folder / 'methods.md'}")
+    show_selection(output(), summary, files, listed="panel.csv")

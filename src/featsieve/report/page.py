@@ -105,7 +105,6 @@ def render_html(page: Page) -> str:
     from markupsafe import Markup
 
     environment = template_environment(autoescape=True)
-    environment.filters["data_uri"] = _data_uri
     template = environment.get_template("bench.html.j2")
     return template.render(page=page, css=Markup(template_text("page.css"))) + "\n"
 
@@ -140,7 +139,9 @@ def template_environment(**settings: Any) -> Any:
     except ImportError as error:
         raise ImportError("Reports need jinja2: pip install 'featsieve[report]'.") from error
     loader = jinja2.FunctionLoader(template_text)
-    return jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, **settings)
+    environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, **settings)
+    environment.filters["data_uri"] = _data_uri
+    return environment
 
 
 def _data_uri(svg: str) -> str:

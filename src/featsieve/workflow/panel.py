@@ -14,14 +14,8 @@ from featsieve.io.files import write_text
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import write_csv
-from featsieve.report.figures import for_file
-from featsieve.report.panel import (
-    in_genes,
-    kept_types,
-    panel_figures,
-    panel_methods,
-    render_panel,
-)
+from featsieve.report import render_selection
+from featsieve.report.panel import panel_summary
 from featsieve.tables import Table
 from featsieve.workflow.messages import counted
 from featsieve.workflow.outputs import CHANGES, change_file, summarize
@@ -30,7 +24,7 @@ from featsieve.workflow.select import SelectionRun, select_features
 
 TABLES = ("panel.csv", "curve.csv", "cells.csv")
 PAGES = ("index.html", "methods.md")
-FIGURES = ("curve.svg", "dots.svg", "matrix.svg", "maps.svg")
+FIGURES = ("dots.svg", "matrix.svg")
 # All files that panels have written; tables with values below 0 have no dots.
 KNOWN = (*PAGES, *TABLES, *FIGURES, CHANGES)
 
@@ -205,8 +199,8 @@ def save_panel(
     """
     check_libraries()
     with result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished:
-        written, _ = write_panel(panel, unfinished, source=source, command=command)
-    return {name: Path(folder) / name for name in written}
+        summary = write_panel(panel, unfinished, source=source, command=command)
+    return {name: Path(folder) / name for name in summary["reproduce"]["more"]["files"].values()}
 
 
 def check_libraries() -> None:
@@ -215,32 +209,28 @@ def check_libraries() -> None:
         load_optional(library, "Writing a panel", extra="report")
 
 
-def write_panel(panel: Panel, folder: Path, **about: Any) -> tuple[list[str], list[str]]:
-    """Write the files of a panel into a folder that is there; return their names, and the answer.
-
-    That is a few sentences: clusters, verdict, and how well known types are kept.
-    """
-    summary = in_genes(summarize(panel.run, **about))
+def write_panel(panel: Panel, folder: Path, **about: Any) -> dict[str, Any]:
+    """Write the files of a panel into a folder that is there, and return the summary."""
+    run = panel.run
+    drawn = FIGURES[panel.share is None :]
+    files = {name: name for name in (*PAGES, *TABLES, *drawn)} | change_file(run.table)
     facts = {
-        "settings": repr(clone(panel.run.selector).set_params(**dict.fromkeys(CONSTRAINTS))),
-        "constraints": constraint_sentences(panel.run),
-        "notes": [str(n) for n in panel.run.notes if n.kind in ("values", "batch", "constraints")],
+        "settings": repr(clone(run.selector).set_params(**dict.fromkeys(CONSTRAINTS))),
+        "constraints": constraint_sentences(run),
+        "notes": [str(n) for n in run.notes if n.kind in ("values", "batch", "constraints")],
     }
-    figures = panel_figures(summary, panel.genes, panel.curve, mean=panel.mean, share=panel.share)
-    methods = panel_methods(summary, facts)
+    found = summarize(run, names=files, **about)
+    summary = panel_summary(found, panel.genes, facts, mean=panel.mean, share=panel.share)
     write_csv(folder / "panel.csv", panel.genes)
     write_csv(folder / "curve.csv", panel.curve)
-    write_csv(folder / "cells.csv", panel.run.samples)
-    write_text(folder / "methods.md", methods)
-    for name, drawn in figures.items():
-        write_text(folder / f"{name}.svg", for_file(drawn.svg))
-    write_text(folder / "index.html", render_panel(summary, panel.genes, figures, methods))
-    changes = list(change_file(panel.run.table).values())
-    for name in changes:
-        write_csv(folder / name, change_table(panel.run.table))
-    files = [*PAGES, *TABLES, *(f"{name}.svg" for name in figures), *changes]
-    follows = [each["text"] for each in summary["caveats"] if each["kind"] == "follows"]
-    return files, [*summary["words"][1:-1], *kept_types(summary), *follows]
+    write_csv(folder / "cells.csv", run.samples)
+    write_text(folder / "methods.md", summary["panel"]["methods"])
+    for name, figure in summary["panel"]["figures"].items():
+        write_text(folder / f"{name}.svg", figure.svg)
+    write_text(folder / "index.html", render_selection(summary))
+    if "changes" in files:
+        write_csv(folder / CHANGES, change_table(run.table))
+    return summary
 
 
 def constraint_sentences(run: SelectionRun) -> list[str]:
