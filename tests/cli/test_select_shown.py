@@ -53,7 +53,7 @@ def test_known_classes_judge(small_planted):
     where = {
         "selected": "k-means on the 8 selected features",
         "all": "k-means on all 60 features",
-        "clusters": "the clusters above",
+        "clusters": "the clusters of the method",
     }
     for kind, words in where.items():
         scores = f"accuracy {rows[kind]['accuracy']:.2f}, NMI {rows[kind]['nmi']:.2f}"

@@ -72,7 +72,7 @@ def test_the_folder(panel, tmp_path):
     assert not re.search(r"[^-\w](features?|samples?)\b", said)
     assert f">A panel of {panel.genes.n_rows} genes from cells.h5ad<" in page
     for words in ("No gene is like 'MT-*'", "1 gene to be kept in any case: g3", "of a budget of 6",
-                  "NMI of", "Seed 0", "scikit-learn", "JASFS("):  # fmt: skip
+                  "NMI 1.00", "Seed 0", "scikit-learn", "JASFS("):  # fmt: skip
         assert words in methods, words
     for name in ("dots.svg", "matrix.svg"):
         drawn = files[name].read_bytes()

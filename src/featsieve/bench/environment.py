@@ -41,7 +41,7 @@ def versions() -> str:
     """Return the versions of everything that computes, as JSON."""
     about = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "joblib")}
     about |= {"python": platform.python_version(), "featsieve": featsieve.__version__}
-    return json.dumps(about | {"source": source_hash(), "blas": _blas()}, sort_keys=True)
+    return json.dumps(about | {"source": source_hash(), "blas": blas()}, sort_keys=True)
 
 
 @cache
@@ -57,7 +57,7 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def _blas() -> str:
+def blas() -> str:
     """Name the linear algebra libraries in use; not cached: limits on threads come and go."""
     seen = {
         f"{library['internal_api']} {library['version'] or ''}".strip()

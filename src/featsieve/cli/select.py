@@ -129,7 +129,7 @@ def show_selection(
     what, *words = summary["words"]
     console.print(Text(f"\n{what}\n", style="bold"))
     console.print(_best_features(summary, listed))
-    console.print(text_grid([("-", word) for word in (*words, *_judged(summary))], gap=1))
+    console.print(text_grid([("-", word) for word in words], gap=1))
     if summary["caveats"]:
         console.print("\n[bold]Mind that[/]")
         console.print(text_grid([("-", each["text"]) for each in summary["caveats"]], gap=1))
@@ -156,18 +156,3 @@ def _best_features(summary: dict[str, Any], listed: str) -> Any:
         table.caption = f"and {total - len(rows):,} more in {listed}"
         table.caption_justify = "left"
     return table
-
-
-def _judged(summary: dict[str, Any]) -> list[str]:
-    """Say how far clusters agree with known classes: those of k-means, and of the method."""
-    names = {
-        "selected": "k-means on the {n:,} selected features",
-        "all": "k-means on all {n:,} features",
-        "clusters": "the clusters above",
-    }
-    scores = [
-        f"{names[row['kind']].format(n=row['n_features'])}: accuracy {row['accuracy']:.2f}, "
-        f"NMI {row['nmi']:.2f}"
-        for row in (summary["evaluation"] or {}).get("rows", ())
-    ]
-    return [f"Known classes, used to judge only: {'; '.join(scores)}."] if scores else []

@@ -126,7 +126,6 @@ def panel_methods(summary: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
         "Genes are ordered by forward selection from the clusters that were found: the first k are "
         "the panel of k genes."
     )
-    said += kept_types(summary)
     listed = ", ".join(f"{name} {number}" for name, number in versions.items())
     done = f"Settings: `{' '.join(facts['settings'].split())}`. Versions: {listed}."
     if method["seed"] is not None:
@@ -134,18 +133,3 @@ def panel_methods(summary: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     doubts = [each["text"] for each in caveats if each["level"] == "warning"]
     mind = "\n\n## To be said beside it\n\n" + "\n".join(f"- {d}" for d in doubts) if doubts else ""
     return f"# Methods\n\n{' '.join(said)}\n\n{done}{mind}\n"
-
-
-def kept_types(summary: Mapping[str, Any]) -> list[str]:
-    """Say how well known types are kept, which judge only."""
-    rows = {row["kind"]: row for row in (summary["evaluation"] or {}).get("rows", ())}
-    if not rows:
-        return []
-    parts = [
-        f"{rows[kind]['nmi']:.2f} (ARI {rows[kind]['ari']:.2f}) on {name}"
-        for kind, name in (("selected", "the panel"), ("all", "all genes"))
-    ]
-    return [
-        f"Known types, used to judge only: k-means agrees with them by an NMI of {parts[0]} and "
-        f"{parts[1]}."
-    ]

@@ -28,6 +28,8 @@ from featsieve.workflow.prepare import Prepared, as_dataset, prepare_table, samp
 
 # What a model needs to know of how a table was prepared.
 STEPS = ("fill", "centre", "scale", "target", "center_rows")
+# Settings of `select_features` that are no settings of `prepare_table`.
+OWN_SETTINGS = ("table", "method", "qvalues", "progress")
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,24 +194,9 @@ def select_features(
     >>> run.stability.value > 0.8
     True
     """
+    settings_of_table = {k: v for k, v in locals().items() if k not in OWN_SETTINGS}
     kind = find_method(method)
     table, filled = as_dataset(table), tuple[Note, ...]()
-    settings_of_table: dict[str, Any] = {
-        "n_clusters": n_clusters,
-        "n_features": n_features,
-        "standardize": standardize,
-        "impute": impute,
-        "counts": counts,
-        "center_rows": center_rows,
-        "n_subsamples": n_subsamples,
-        "random_state": random_state,
-        "keep": keep,
-        "exclude": exclude,
-        "groups": groups,
-        "costs": costs,
-        "budget": budget,
-        "what": what,
-    }
     prepared = prepare_table(table, **settings_of_table)
     X, about, batch = prepared.X, prepared.table, prepared.table.batch
     in_batches: dict[str, Any] = {} if batch is None else {"batch": np.asarray(batch)}

@@ -94,6 +94,12 @@ NUMBERS = {
     "found": "found in the whole table and is right within a factor of about two",
     "asked": "given",
 }
+# What is compared with known classes.
+JUDGED = {
+    "selected": "k-means on the {n:,} selected features",
+    "all": "k-means on all {n:,} features",
+    "clusters": "the clusters of the method",
+}
 Caveat = tuple[str, bool, dict[str, Any]]  # kind, whether it is a warning, what the text names
 
 
@@ -141,6 +147,7 @@ def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
         _untold(summary["clusters"]),
         structure["sentence"] if structure and structure["verdict"] == "clusters" else "",
         _stability(summary["stability"]),
+        _judged(summary["evaluation"]),
         best and f"The best {feature} {listed(best)}.",
     ]
     return [sentence for sentence in sentences if sentence]
@@ -244,6 +251,16 @@ def _stability(stability: Mapping[str, Any] | None) -> str:
         f"On {stability['n_selections']} subsamples of the rows the selections agree by "
         f"{stability['value']:.2f} beyond chance (1 is perfect, 0 is chance{interval})."
     )
+
+
+def _judged(evaluation: Mapping[str, Any] | None) -> str:
+    """Say how far clusters agree with known classes: those of k-means, and of the method."""
+    scores = [
+        f"{JUDGED[row['kind']].format(n=row['n_features'])}: accuracy {row['accuracy']:.2f}, NMI "
+        f"{row['nmi']:.2f}, ARI {row['ari']:.2f}"
+        for row in (evaluation or {}).get("rows", ())
+    ]
+    return f"Known classes, used to judge only: {'; '.join(scores)}." if scores else ""
 
 
 def caveats(summary: Mapping[str, Any], notes: Iterable[str] = ()) -> list[dict[str, str]]:
