@@ -228,10 +228,8 @@ class Choices:
 
 
 def significant_units(offer: Offer, pvalues: np.ndarray) -> np.ndarray:
-    """Return the columns of what is for sale and significant as a whole.
-
-    A group has the p-value of Simes: the smallest that is adjusted among its own columns.
-    """
+    """Return the columns of what is for sale and significant as a whole."""
+    # a group has the p-value of Simes: the smallest that is adjusted among its own columns
     own = [false_discovery_control(pvalues[offer.unit == u]).min() for u in range(offer.n_units)]
     called = np.flatnonzero(false_discovery_control(own) <= defaults.QVALUE_LEVEL)
     return np.isin(offer.unit, called)

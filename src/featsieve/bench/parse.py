@@ -96,10 +96,7 @@ def parse_plan(text: str, *, name: str) -> Plan:
 
 
 def _extended(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the file with what it leaves out taken from the shipped plan that it extends.
-
-    Lists of [grids] and methods are replaced one by one, by their names; other keys as a whole.
-    """
+    """Return the file with the rest of the plan that it extends: grids and methods by name."""
     if "extends" not in content:
         return content
     own = dict(content)

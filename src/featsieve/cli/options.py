@@ -316,10 +316,7 @@ def new_results(
     force: bool,
     quiet: bool = False,
 ) -> Iterator[tuple["Dataset", Path, Callable[[str], None]]]:
-    """Read a table, and lend the folder in which its results become complete, and the progress.
-
-    ``names`` are files that may be replaced there.
-    """
+    """Read a table, and lend the folder in which its results become complete, and the progress."""
     from featsieve.cli.console import progress_line
     from featsieve.io.results import result_folder
 

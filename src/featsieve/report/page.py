@@ -110,10 +110,7 @@ def render_html(page: Page) -> str:
 
 
 def render_markdown(page: Page) -> str:
-    """Render a page as Markdown: tables and sentences.
-
-    Figures are left out; wide ones leave their descriptions.
-    """
+    """Render a page as Markdown: tables and sentences, and of wide figures the descriptions."""
     environment = template_environment(autoescape=False)
     environment.filters["md"] = escape_markdown
     environment.filters["fenced"] = lambda text: text.replace("```", "'''")

@@ -31,13 +31,7 @@ def compare_methods(
     progress: ProgressCallback = silent,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Let several methods select as many features of one table, and compare what they select.
-
-    ``settings`` are those of `prepare_table`; batches of the table, ``keep`` and ``exclude`` count.
-    "auto" numbers are found once, that of the features by JASFS: selections of different sizes
-    cannot agree. A method that fails has a row as well, with the reason. Where classes are known,
-    k-means on the selected columns is judged by them, and the last row is for all features.
-    """
+    """Let several methods select as many features of one table, and compare what they select."""
     chosen = {kind.__name__: kind for kind in map(find_method, methods)}
     priced = [part for part in ("groups", "costs", "budget") if settings.get(part) is not None]
     if priced:

@@ -32,11 +32,7 @@ SAMPLE_WORDS = {
 
 
 def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False) -> Iterator[Note]:
-    """Yield what a user should know about a table: how it was read, odd columns, odd values.
-
-    Values are looked at in a part of a large table, as clusters are. ``proposed`` says that nobody
-    has asked for repairs yet.
-    """
+    """Yield what a user should know about a table: how it was read, odd columns, odd values."""
     yield from about_cells(table, proposed=proposed)
     if table.y is not None and table.complete_y is None:
         missing = counted(int(np.sum(table.y < 0)), "label")
@@ -53,10 +49,7 @@ def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False)
 
 
 def dense_part(table: Dataset, random_state: int = 0) -> tuple[np.ndarray, list[str] | None]:
-    """Return a part of a table, of columns that vary and are finite, and their names.
-
-    There are no names where columns were sampled, so that nobody takes some for all.
-    """
+    """Return a part of a table, finite columns that vary, and their names if all are there."""
     usable = ~constant_columns(table.X) & (count_where(table.X, np.isinf) == 0)
     X, columns = sample_part(table.X, np.flatnonzero(usable), random_state)
     names = table.names
@@ -150,10 +143,7 @@ def _about_columns(table: Dataset) -> Iterator[Note]:
 
 
 def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Iterator[Note]:
-    """Say what the values of a dense part of a table, whose columns vary, look like.
-
-    ``names`` are those of all columns, None if some of them are not there.
-    """
+    """Say what the values of a dense part of a table, whose columns vary, look like."""
     by_values, by_names, why = transposed_signs(table, X)
     if by_values or by_names > 1:  # one name alone may well be right: rows can be proteins
         yield Note(

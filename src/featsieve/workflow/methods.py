@@ -102,11 +102,7 @@ def repeat_selection(
     random_state: int = 0,
     progress: ProgressCallback = silent,
 ) -> Repeats:
-    """Fit a selector again to random subsets of the rows.
-
-    The numbers of clusters and of features are those of the selector, as it was fitted: what is
-    asked is whether the same features come back, not whether the same numbers do.
-    """
+    """Fit a selector again to random subsets of the rows, with the numbers that it has found."""
     rng = np.random.RandomState(random_state)
     n = X.shape[0]
     n_rows = min(max(round(defaults.SUBSAMPLE_SHARE * n), 2), n - 1)

@@ -75,10 +75,7 @@ def _score(group: "pd.DataFrame", metric: str) -> Score:
 
 
 def pooled_std(means: np.ndarray, stds: np.ndarray, *, n_runs: int) -> float:
-    """Pool the standard deviations of all runs, from the means and deviations of each seed.
-
-    All of them are those of a sample: sums of squares are divided by the number of runs less one.
-    """
+    """Pool the standard deviations of all runs, from the means and deviations of each seed."""
     if len(means) == 1:
         return float(stds[0])
     n = max(n_runs, 1)
@@ -116,12 +113,7 @@ def expected_best(values: Any, m: int) -> float:
 def survival_table(
     rows: "pd.DataFrame", scores: Mapping[Key, Score], control: str | None
 ) -> "pd.DataFrame":
-    """Compare every oracle accuracy with that of the random control on the same data set.
-
-    Columns: ``allowed``, the selections that the method could choose from; ``random``, those of
-    the control; ``margin``, the accuracy less the expected best of as many random selections;
-    ``above_all``, whether it exceeds the best of all of them.
-    """
+    """Compare every oracle accuracy with that of the random control on the same data set."""
     import pandas as pd
 
     budgets = search_budgets(rows)

@@ -174,10 +174,7 @@ def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:
 
 
 def methods_of(rows: "pd.DataFrame") -> tuple[MethodFact, ...]:
-    """Collect the methods: controls first, then the paper's in its order, then the others.
-
-    JASFS stands last, as what the comparison is about; its published form before ours.
-    """
+    """Collect the methods: controls first, then the paper's in its order, the others, and JASFS."""
     facts = []
     for name, group in rows.groupby("method"):
         selector = str(group["selector"].iloc[0])
@@ -199,11 +196,7 @@ def _track(
     datasets: tuple[DatasetFact, ...],
     methods: tuple[MethodFact, ...],
 ) -> Track:
-    """Compute the scores of a track, and rank the methods that were tried on every data set.
-
-    A failure comes last. Where a grid failed there was nothing to choose from without labels
-    either. One that failed everywhere is neither ranked nor said to be unranked.
-    """
+    """Compute the scores of a track, and rank the methods that were tried on every data set."""
     scores = {metric: track_scores(rows, name, metric=metric) for metric in METRICS}
     sources = {"oracle": ["grid"], "label-free": ["grid", "label-free"]}.get(name, [name])
     bad = rows[rows["experiment"].isin(sources) & (rows["status"] != "done")]
@@ -223,6 +216,7 @@ def _track(
     for metric, own in scores.items():
         if len(names) >= 2 and len(ranked) >= 3 and own:
             means = {key: score.mean for key, score in own.items()}
+            # a failure comes last
             table = [[means.get((data, m), -np.inf) for m in ranked] for data in names]
             ranks[metric] = compare_ranks(table, names=ranked)
     unranked = tuple(method for method in present if method not in ranked)

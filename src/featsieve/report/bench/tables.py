@@ -25,10 +25,7 @@ def method_table(
     tail_head: tuple[str, ...] = (),
     **more: Any,
 ) -> PageTable:
-    """Make a row for every method and a column for every data set that have an entry.
-
-    ``tails`` are further cells at the end of a method's row, under ``tail_head``.
-    """
+    """Make a row for every method and a column for every data set that have an entry."""
     names = [fact.name for fact in summary.datasets if fact.name in {name for name, _ in entries}]
     methods = {method for _, method in entries}
     rows = []
@@ -43,10 +40,7 @@ def method_table(
 
 
 def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: str) -> PageTable:
-    """Mean and standard deviation of a metric, best in bold, with average ranks.
-
-    In the oracle track the paper's number stands below ours.
-    """
+    """Mean and standard deviation of a metric, best in bold, with average ranks."""
     shown = {key: round(100 * score.mean, 2) for key, score in track.scores[metric].items()}
     best, notes = _best(summary, shown), _published(summary, track, metric)
     entries = {

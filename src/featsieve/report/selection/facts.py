@@ -19,11 +19,7 @@ MOST_STEPS = 400
 
 
 def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts about the table.
-
-    Columns that were left out though the table has them are empty ones, and a note names them: they
-    are no features.
-    """
+    """Return facts about the table; empty columns, which a note names, are no features."""
     dropped = [str(name) for name in about.get("dropped") or ()]
     empty = set(dropped) & set(selection.feature_names)
     X, spreads = selection.X, selection.spreads
@@ -152,10 +148,7 @@ def selection_path(selection: Selection) -> dict[str, Any]:
 def class_facts(
     selection: Selection, codes: np.ndarray, names: list[str], column: str | None = None
 ) -> dict[str, Any]:
-    """Return how well k-means finds the true classes in the selected columns, and in all.
-
-    ``column`` is what holds the classes.
-    """
+    """Return how well k-means finds the true classes in the selected columns, and in all."""
     clusters = selection.clusters
     judge = Judge(selection.inside, codes, selection.owner)
     facts: dict[str, Any] = {
