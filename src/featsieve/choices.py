@@ -84,10 +84,7 @@ class Choices:
         return len(columns) if self._offer is None else self._offer.count(columns)
 
     def _n_to_select(self) -> int:
-        """Return n_features_to_select as a count; the method cannot decide it.
-
-        While it is to be found: the largest number that will be looked at, then the one found.
-        """
+        """Return n_features_to_select as a count; the method cannot decide it."""
         if self._automatic:
             found = getattr(self, "path_", None)
             if found is not None and found.curve is not None:

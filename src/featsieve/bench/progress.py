@@ -10,11 +10,7 @@ LINE_SECONDS = 30.0
 
 
 class BenchProgress:
-    """Count the cells of a run, and show them on a stream; without one it stays silent.
-
-    A terminal has one line that changes; pipes and log files get a line at every tenth of the way
-    and every half minute.
-    """
+    """Count the cells of a run, and show them on a stream; without one it stays silent."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.total = self.done = self.failed = self._run = 0

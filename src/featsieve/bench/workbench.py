@@ -20,11 +20,7 @@ from featsieve.hypotheses.families import table_labels
 
 
 def label_free_criterion(X: Any, n_clusters: int) -> Evaluation:
-    """Prepare the modularity of selections on a table; it is never given classes.
-
-    Its graph is that of the view in which the pseudo-labels of the whole table show, those with
-    which JASFS would start: what the library itself judges by.
-    """
+    """Prepare the modularity of selections on a table; it is never given classes."""
     X, _ = sample_rows(X, check_random_state(0))
     labels = table_labels(X, n_clusters, random_state=check_random_state(0))
     return Modularity().prepare(X, labels)
@@ -63,10 +59,7 @@ class Workbench:
         return sp.csc_array(self.X)
 
     def evaluate(self, support: np.ndarray, *, n_seeds: int, practical: bool) -> dict[str, Any]:
-        """Return how good a (sorted) selection is, as entries of a row; the same is judged once.
-
-        Without seeds for the protocol "paper" it is not judged by classes.
-        """
+        """Return how good a (sorted) selection is, as entries of a row; the same is judged once."""
         key = (support.tobytes(), n_seeds, practical)
         if key not in self._evaluated:
             self._evaluated[key] = self._evaluate(support, n_seeds, practical)

@@ -112,10 +112,7 @@ class TimeUpError(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise ``TimeUpError`` in the block after so many seconds; there are no alarms on Windows.
-
-    Compiled code is not interrupted: the error comes when it returns.
-    """
+    """Raise ``TimeUpError`` in the block after so many seconds; there are no alarms on Windows."""
     if not hasattr(signal, "SIGALRM"):
         yield
         return
