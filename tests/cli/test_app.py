@@ -137,7 +137,7 @@ def test_select_loads_nothing_of_other_commands():
     packages = {".".join(name.split(".")[:2]) for name in loaded}
     assert "featsieve.workflow" in packages
     assert "featsieve.arrays.dask" not in loaded
-    assert not packages & {"featsieve.bench", "featsieve.demo", "featsieve.anndata"}
+    assert not packages & {"featsieve.bench", "featsieve.anndata"}
     assert not loaded & {"dask", "torch", "distributed", "anndata", "polars"}
 
 

@@ -1,5 +1,4 @@
 import base64
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +6,6 @@ import pytest
 
 from featsieve.criteria.structure import untested
 from featsieve.datasets import Dataset, make_planted
-from featsieve.report.panel import in_genes
 from featsieve.workflow import make_panel, save_panel
 from featsieve.workflow.panel import FIGURES, PAGES, TABLES
 
@@ -68,8 +66,6 @@ def test_the_folder(panel, tmp_path):
     methods = files["methods.md"].read_text(encoding="utf-8")
     assert "No gene is like &#39;MT-*&#39;" in page
     assert "subsamples on" not in page
-    said = methods.partition("Settings:")[0]
-    assert not re.search(r"[^-\w](features?|samples?)\b", said)
     assert f">A panel of {panel.genes.n_rows} genes from cells.h5ad<" in page
     for words in ("No gene is like 'MT-*'", "1 gene to be kept in any case: g3", "of a budget of 6",
                   "NMI 1.00", "Seed 0", "scikit-learn", "JASFS("):  # fmt: skip
@@ -97,18 +93,6 @@ def test_values_below_zero_have_no_shares(tmp_path):
 def test_numbers_are_of_genes():
     with pytest.raises(ValueError, match="n_genes must be an integer between 1 and 24"):
         make_panel(TABLE, n_genes=25, n_clusters=3)
-
-
-def test_words_are_of_genes_and_cells():
-    said = "Of 3 features of 2 samples in my-samples.csv, 'feature' is (--features significant)."
-    caveats = [{"kind": "a", "text": "a sample."}]
-    given = {"answer": ["a sample"], "words": [said], "caveats": caveats}
-    summary = in_genes(given | {"structure": {"sentence": "The samples form a gradient."}})
-    assert summary["structure"]["sentence"] == "The cells form a gradient."
-    assert summary["words"] == [
-        "Of 3 genes of 2 cells in my-samples.csv, 'feature' is (--genes significant)."
-    ]
-    assert summary["caveats"] == [{"kind": "a", "text": "a cell."}]
 
 
 def test_means_are_those_of_the_bench_also_with_batches(tmp_path):

@@ -20,7 +20,6 @@ import featsieve
 # Parts of the library that compute nothing: they may change without other results.
 NOT_COMPUTING = (
     "cli/",
-    "demo.py",
     "report/",
     "workflow/",
     "anndata/",

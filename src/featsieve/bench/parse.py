@@ -14,6 +14,7 @@ from featsieve.bench.plan import Method, Plan
 from featsieve.datasets import dataset_info
 from featsieve.io.guard import read_small
 from featsieve.io.table import split_labels, table_format
+from featsieve.validation import check_number, check_option
 
 REQUIRED = ("datasets", "experiments", "counts", "methods")
 OWN = "own"
@@ -91,7 +92,7 @@ def parse_plan(text: str, *, name: str) -> Plan:
         raise ValueError(f"The plan {name!r} is not TOML: {error}.") from error
     except RecursionError as error:
         raise ValueError(f"The plan {name!r} has lists inside of lists without end.") from error
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"The plan {name!r}: {error}") from error
 
 
@@ -211,13 +212,6 @@ def _datasets(key: str, value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _seconds(key: str, value: Any) -> float:
-    """Return a time limit."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ValueError(f"{key} must be a number above 0; got {value!r}.")
-    return float(value)
-
-
 def _check_keys(where: str, content: Mapping[str, Any], options: Sequence[str]) -> None:
     """Raise for keys that mean nothing."""
     for key in content:
@@ -231,9 +225,7 @@ def _some(key: str, value: Any, *, options: Sequence[str]) -> tuple[str, ...]:
     """Return some of the options, in the order of these."""
     given = _typed(key, value, list)
     for word in given:
-        if word not in options:
-            listed = ", ".join(map(repr, options))
-            raise ValueError(f"{key}: {word!r} is unknown; it must be one of {listed}.")
+        check_option(key, word, options)
     return tuple(word for word in options if word in given)
 
 
@@ -241,9 +233,14 @@ def _integers(key: str, value: Any, *, low: int) -> tuple[int, ...]:
     """Return a list of integers."""
     given = _typed(key, value, list)
     for number in given:
-        if type(number) is not int or number < low:
-            raise ValueError(f"{key}: integers of at least {low} are needed; got {number!r}.")
+        check_number(f"{key}: each", number, low=low, integer=True)
     return tuple(given)
+
+
+def _seconds(key: str, value: Any) -> float:
+    """Return a time limit."""
+    check_number(key, value, low=0.0, strict=True)
+    return float(value)
 
 
 def _typed(key: str, value: Any, kind: type[_T]) -> _T:

@@ -62,33 +62,19 @@ class Gallery:
     wide: bool = False
 
 
-@dataclass(frozen=True)
-class Points:
-    """A list of sentences."""
-
-    kind: ClassVar[str] = "points"
-    items: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Code:
-    """A command or other text that is shown as it is."""
-
-    kind: ClassVar[str] = "code"
-    text: str
-
-
-Block = PageTable | Gallery | Points | Code
+Block = PageTable | Gallery
 
 
 @dataclass(frozen=True)
 class Section:
-    """A chapter: an anchor, a heading, paragraphs, then blocks."""
+    """A chapter: an anchor, a heading, paragraphs, a list of sentences, blocks, a command."""
 
     anchor: str
     title: str
     paragraphs: tuple[str, ...]
     blocks: tuple[Block, ...]
+    points: tuple[str, ...] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """What the page of a panel has beside that of a selection: words, columns, figures, methods."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,17 +18,13 @@ COLUMNS = {
     "share_outside": ("Cells outside", "Share of all other cells that express it", "n"),
     "group": ("Group", "Bought as a whole or not at all", "w"),
 }
-# What a table of any kind calls its columns and rows. Names and options that begin or end like
-# these words, and file names, are left alone.
-GENES = {"features": "genes", "feature": "gene", "samples": "cells", "sample": "cell"}
-WORD = re.compile(r"(?<![\w./'\"-])(features?|samples?)(?![\w/'\"-]|\.\w)")
 
 
 def panel_summary(
     summary: Mapping[str, Any], genes: Table, facts: Mapping[str, Any], **values: Any
 ) -> dict[str, Any]:
-    """Return the summary of a selection in words of genes, with what the page of a panel adds."""
-    summary, file = in_genes(summary), summary["table"]["file"]
+    """Return the summary of a selection, with what the page of a panel adds."""
+    file = summary["table"]["file"]
     panel = {
         "columns": [
             (*about, [_cell(name, value) for value in genes[name].tolist()])
@@ -40,7 +35,7 @@ def panel_summary(
         "methods": panel_methods(summary, facts),
     }
     title = f"A panel of {counted(genes.n_rows, 'gene')}" + (f" from {file}" if file else "")
-    return summary | {"title": title, "panel": panel}
+    return {**summary, "title": title, "panel": panel}
 
 
 def _cell(name: str, value: Any) -> str:
@@ -48,21 +43,6 @@ def _cell(name: str, value: Any) -> str:
     if value != value:
         return ""
     return f"{value:.0%}" if name.startswith("share") else readable(value)
-
-
-def in_genes(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the summary of a selection with sentences that speak of genes and cells."""
-
-    def said(text: str) -> str:
-        text = WORD.sub(lambda word: GENES[word[0]], text)
-        return text.replace("--features significant", "--genes significant")
-
-    caveats = [each | {"text": said(each["text"])} for each in summary["caveats"]]
-    structure = summary["structure"]
-    if structure is not None:
-        structure = structure | {"sentence": said(structure["sentence"])}
-    texts = {part: [said(text) for text in summary[part]] for part in ("answer", "words")}
-    return {**summary, **texts, "caveats": caveats, "structure": structure}
 
 
 def panel_figures(

@@ -12,25 +12,16 @@ import numpy as np
 
 from featsieve.datasets.registry import development_note
 from featsieve.io.files import whole_file, write_text
-from featsieve.report.bench import tables
-from featsieve.report.bench.figures import (
-    Styles,
-    curve_figure,
-    gap_figure,
-    key_images,
-    method_styles,
-    rank_figure,
-)
+from featsieve.report.bench import figures, tables
+from featsieve.report.bench.figures import Styles
 from featsieve.report.bench.scores import METRICS, by_method, finished, track_rows
 from featsieve.report.bench.summary import BenchSummary, Track, summarise_bench
 from featsieve.report.page import (
     Block,
-    Code,
     Entry,
     Gallery,
     Page,
     PageTable,
-    Points,
     Row,
     Section,
     render_html,
@@ -99,7 +90,7 @@ def write_bench_report(
 
 def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     """Compose the report of a benchmark."""
-    styles = method_styles(summary.methods)
+    styles = figures.method_styles(summary.methods)
     found = [
         _overview(summary, styles),
         *(_track(summary, track, styles) for track in summary.tracks.values()),
@@ -139,8 +130,8 @@ def _overview(summary: BenchSummary, styles: Styles) -> Section:
     points.append(development_note())
     scores = [s for track in summary.tracks.values() for s in track.scores["acc"].values()]
     most = max((score.n_runs for score in scores), default=0)
-    blocks = [Points(tuple(points)), *_gap(summary, styles), tables.dataset_table(summary)]
-    return _section("overview", *blocks, runs=most)
+    blocks = [*_gap(summary, styles), tables.dataset_table(summary)]
+    return replace(_section("overview", *blocks, runs=most), points=tuple(points))
 
 
 def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
@@ -148,7 +139,7 @@ def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
     for track in summary.tracks.values() if summary.references else ():
         found = summary.compare(track, "acc", summary.references[0])
         if any(np.isfinite(own.closed[0]) for own in found.values()):
-            figure = gap_figure(found, "acc", styles=styles)
+            figure = figures.gap_figure(found, "acc", styles=styles)
             title = f"What was possible, {track.name} track"
             return [Gallery(title, texts()["gap"], (figure,), wide=True)]
     return []
@@ -236,7 +227,7 @@ def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
             "Dots: average ranks; bands: 95 % intervals over data sets. Methods joined by a bar on "
             "the right do not differ by Nemenyi's test at the 5 % level. A failure counts as last."
         )
-        drawn = [rank_figure(track, metric, styles=styles) for metric in track.ranks]
+        drawn = [figures.rank_figure(track, metric, styles=styles) for metric in track.ranks]
         blocks.append(Gallery("Average ranks", caption, tuple(drawn), wide=True))
     if track.ranks and summary.references:
         blocks += [tables.difference_table(summary, track, metric) for metric in METRICS]
@@ -276,13 +267,13 @@ def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
     for metric, word in METRICS.items():
         curves = 100 * rows.pivot_table(f"{metric}_mean", "n_features", ["dataset", "method"])
         drawn = [
-            curve_figure(curves[fact.name], metric, dataset=fact.name, styles=styles)
+            figures.curve_figure(curves[fact.name], metric, dataset=fact.name, styles=styles)
             for fact in summary.datasets
             if fact.name in curves
         ]
         caption = "Higher and further left is better. Dashed and grey: controls."
         title = f"{word} against the number of features"
-        blocks.append(Gallery(title, caption, tuple(drawn), key_images(styles, order)))
+        blocks.append(Gallery(title, caption, tuple(drawn), figures.key_images(styles, order)))
     return _section("curves", *blocks)
 
 
@@ -329,7 +320,7 @@ def _origin(summary: BenchSummary) -> Section:
     )
     sources = versions.get("source", [])
     table = PageTable("Machine and versions", ("What", "which"), rows, words=True)
-    page = _section("origin", table, Code(commands))
+    page = replace(_section("origin", table), code=commands)
     if len(sources) <= 1:
         return page
     states = (

@@ -4,7 +4,10 @@ The three tracks are chosen here and nowhere else, each from its own rows: ``def
 ``label-free`` rows are taken as they are, and only the oracle may look at the classes.
 """
 
+import tomllib
 from collections.abc import Mapping
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +24,32 @@ ALL_FEATURES = "AllFeatures"
 # Was given the classes: what others are measured by, never a competitor.
 TRUE_LABELS = "TrueLabels"
 
+# Class of featsieve -> name in the paper's tables. The row of JASFS belongs to the published
+# algorithm, ``solver="paper"``, only.
+NAMES = {
+    "AllFeatures": "Baseline",
+    "LaplacianScore": "L-score",
+    **{name: name for name in ("MCFS", "UDFS", "NDFS", "RUFS", "AUFS", "URAFS", "USFS", "UGFS")},
+    "JASFS": "JASFS",
+}
+
 Key = tuple[str, str]  # data set, method
+
+
+@cache
+def load_published() -> dict[str, dict[Any, Any]]:
+    """Read the paper's "shapes" by data set, "acc", "nmi" (mean, std) and "n_features" by key."""
+    text = resources.files("featsieve.report.bench").joinpath("published.toml").read_text("utf-8")
+    content = tomllib.loads(text)
+    shapes = {name: tuple(shape) for name, shape in content.pop("shapes").items()}
+    return {"shapes": shapes} | {
+        table: {
+            (name, method): entry
+            for method, row in rows.items()
+            for name, entry in zip(shapes, row, strict=True)
+        }
+        for table, rows in content.items()
+    }
 
 
 class Score(NamedTuple):

@@ -10,16 +10,17 @@ import numpy as np
 
 from featsieve.datasets import dataset_info
 from featsieve.evaluation import Difference, RankComparison, compare_ranks, compare_with_reference
-from featsieve.report.bench.published import NAMES, load_published
 from featsieve.report.bench.scores import (
     ALL_FEATURES,
     METRICS,
+    NAMES,
     RANDOM,
     TRACKS,
     TRUE_LABELS,
     Key,
     Score,
     by_method,
+    load_published,
     survival_table,
     track_rows,
     track_scores,
@@ -159,7 +160,7 @@ def summarise_bench(
 
 def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:
     """Collect the data sets: the paper's in its order, then the others by name."""
-    paper = load_published()
+    paper = load_published()["shapes"]
     # A cell that failed before its data were there has no shape.
     best = rows.sort_values("n_samples", kind="stable").groupby("dataset").last()
     facts = []
@@ -168,8 +169,8 @@ def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:
             note = dataset_info(name).note
         except ValueError:  # a file of the user's
             note = ""
-        facts.append(DatasetFact(name, tuple(map(int, shape)), paper.shapes.get(name), note))
-    known = {name: place for place, name in enumerate(paper.shapes)}
+        facts.append(DatasetFact(name, tuple(map(int, shape)), paper.get(name), note))
+    known = {name: place for place, name in enumerate(paper)}
     return tuple(sorted(facts, key=lambda fact: (known.get(fact.name, len(known)), fact.name)))
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.report.bench.published import load_published
-from featsieve.report.bench.scores import METRICS, TRUE_LABELS, Key
+from featsieve.report.bench.scores import METRICS, TRUE_LABELS, Key, load_published
 from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.page import Entry, PageTable, Row
 
@@ -187,7 +186,7 @@ def span(numbers: Collection[int]) -> str:
 
 def _published(summary: BenchSummary, track: Track, table: str) -> dict[Key, str]:
     """Return the paper's numbers for the oracle; a dagger where its data are, or may be, others."""
-    printed = load_published().tables[table] if track.name == "oracle" else {}
+    printed = load_published()[table] if track.name == "oracle" else {}
     notes = {}
     for data in summary.datasets:
         for fact in summary.methods:
