@@ -5,17 +5,16 @@ from typing import TextIO
 
 from featsieve.progress import format_seconds
 
-# Seconds after which a log gets another line.
+# Seconds after which there is another line.
 LINE_SECONDS = 30.0
 
 
 class BenchProgress:
-    """Count the cells of a run, and show them on a stream; without one it stays silent."""
+    """Count the cells of a run, and print them now and then; without a stream it stays silent."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.total = self.done = self.failed = self._run = 0
         self._stream = stream
-        self._live = stream is not None and stream.isatty()
         self._start = time.monotonic()
         self._shown: tuple[int, int, int] | None = None
 
@@ -34,30 +33,17 @@ class BenchProgress:
         self.show()
 
     def say(self, text: str) -> None:
-        """Print something beside the numbers."""
+        """Print something."""
         if self._stream is not None:
-            print(f"\r{text:79}" if self._live else text, file=self._stream, flush=True)
+            print(text, file=self._stream, flush=True)
 
     def show(self) -> None:
-        """Show the present state; called after every change, and about once a second."""
-        if self._stream is None:
-            return
-        if self._live:
-            print(f"\r{self.line():79}", end="", file=self._stream, flush=True)
-            return
+        """Print where the run is at every tenth of the way, and every half minute."""
         period = int((time.monotonic() - self._start) // LINE_SECONDS)
         state = (self.total, 10 * self.done // max(1, self.total), period)
-        if self._shown != state:
-            self._shown = state
-            self.say(self.line())
-
-    def end(self) -> None:
-        """Leave the line as it is and go on below it."""
-        if self._live:
-            print(file=self._stream, flush=True)
-
-    def line(self) -> str:
-        """Return where the run is as a line of text."""
+        if self._shown == state:
+            return
+        self._shown = state
         share = 100 * self.done // self.total if self.total else 100
         text = f"{self.done} of {self.total} cells ({share} %)"
         if self.failed:
@@ -65,4 +51,4 @@ class BenchProgress:
         if self._run and self.done < self.total:
             seconds = (time.monotonic() - self._start) * (self.total - self.done) / self._run
             text += f", about {format_seconds(seconds)} left"
-        return text
+        self.say(text)

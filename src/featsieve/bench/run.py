@@ -83,7 +83,6 @@ def run_plan(
         ) from None
     finally:
         stop_workers()
-        progress.end()
 
 
 @dataclass

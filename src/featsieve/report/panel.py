@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.names import counted
 from featsieve.report.figures import FAINT, draw, for_file
 from featsieve.report.page import Figure
-from featsieve.report.selection.values import counted, readable
+from featsieve.report.selection.values import readable
 from featsieve.tables import Table
 
 # Columns of the page's table: what they are called, what they hold, their style.

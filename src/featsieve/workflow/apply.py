@@ -13,10 +13,11 @@ from featsieve.io.names import named_or_places
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
 from featsieve.io.table import table_format
+from featsieve.names import counted
 from featsieve.workflow.columns import count_where
 from featsieve.workflow.findings import about_cells
 from featsieve.workflow.impute import words_with_gaps
-from featsieve.workflow.messages import by_column, counted, list_columns, list_counts
+from featsieve.workflow.messages import by_column, list_columns, list_counts
 
 MODEL = "model.skops"
 

@@ -11,6 +11,7 @@ from featsieve.datasets import Dataset
 from featsieve.io.cells import describe_odd
 from featsieve.io.counts import LARGEST_LOG, kind_of
 from featsieve.io.names import name_words, names_features
+from featsieve.names import counted
 from featsieve.workflow.columns import (
     constant_columns,
     count_where,
@@ -18,7 +19,7 @@ from featsieve.workflow.columns import (
     row_number_columns,
     sample_part,
 )
-from featsieve.workflow.messages import MOST_NAMES, Note, counted, list_columns
+from featsieve.workflow.messages import MOST_NAMES, Note, list_columns
 
 # Correlations that are held at once.
 BLOCK_ELEMENTS = 2**22

@@ -14,10 +14,10 @@ from featsieve.io.files import write_text
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import write_csv
+from featsieve.names import counted
 from featsieve.report import render_selection
 from featsieve.report.panel import panel_summary
 from featsieve.tables import Table
-from featsieve.workflow.messages import counted
 from featsieve.workflow.outputs import CHANGES, change_file, summarize
 from featsieve.workflow.prepare import change_table
 from featsieve.workflow.select import SelectionRun, select_features

@@ -97,11 +97,6 @@ class BenchSummary:
         return self.planned is None or self.ended >= self.planned
 
     @property
-    def random(self) -> str | None:
-        """The control for chance."""
-        return self.method_of(RANDOM)
-
-    @property
     def references(self) -> list[str]:
         """What methods are compared with, as far as it was run: all features, and JASFS."""
         jasfs = [m.name for m in self.methods if m.selector == "JASFS" and m.published is None]
@@ -130,7 +125,7 @@ class BenchSummary:
         scores = self.tracks["oracle"].scores["acc"] if "oracle" in self.tracks else {}
         ceiling = self.method_of(TRUE_LABELS)
         scores = {key: score for key, score in scores.items() if key[1] != ceiling}
-        return survival_table(self.rows, scores, self.random)
+        return survival_table(self.rows, scores, self.method_of(RANDOM))
 
     def words(self, column: str) -> list[str]:
         """Return the different texts of a column, sorted."""

@@ -12,8 +12,9 @@ from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.selected_clusters import Clusters
+from featsieve.names import listed
 from featsieve.report.selection.images import signed_levels
-from featsieve.report.selection.values import listed, plain, plains, readable
+from featsieve.report.selection.values import plain, plains, readable
 from featsieve.tables import Encoding
 from featsieve.tuning.selection import Selection
 

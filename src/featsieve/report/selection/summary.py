@@ -11,8 +11,8 @@ import numpy as np
 from featsieve.criteria.structure import StructureTest
 from featsieve.evaluation import Stability
 from featsieve.evaluation.checks import as_classes
+from featsieve.names import counted
 from featsieve.report.selection import facts, features, images, samples
-from featsieve.report.selection.values import counted
 from featsieve.report.selection.words import answer, caveats, summary_sentences
 from featsieve.tuning.selection import Selection, check_shape, gather, named_as_pixels
 

@@ -7,7 +7,8 @@ from typing import Any
 from featsieve import defaults
 from featsieve.criteria.structure import WHAT_TO_DO
 from featsieve.evaluation.judging import clear_difference, too_many_classes
-from featsieve.report.selection.values import counted, listed, readable
+from featsieve.names import counted, listed
+from featsieve.report.selection.values import readable
 
 # What the methods look for.
 LOOKS_FOR = {
