@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from featsieve.bench.cells import DEPENDENT, EXPERIMENTS
-from featsieve.bench.methods import ALL_FEATURES, RESERVED, selector_facts, selector_names
+from featsieve.bench.methods import ALL_FEATURES, RESERVED, class_of, defaults_of, selector_names
 from featsieve.bench.plan import Method, Plan
 from featsieve.datasets import dataset_info
 from featsieve.io.guard import read_small
@@ -155,8 +155,8 @@ def _method(entry: Any, lists: Mapping[str, list[Any]]) -> Method:
             f"{where}: there is no selector {selector!r}; it must be one of "
             f"{', '.join(selector_names())}, or module:Class."
         )
-    facts = selector_facts(selector)
-    allowed = [key for key in facts.defaults if key not in RESERVED]
+    follows = class_of(selector)._follows_count  # the first k of more are another selection
+    allowed = [key for key in defaults_of(selector) if key not in RESERVED]
     tables = {
         key: _typed(f"{where}: {key}", entry.get(key, {}), dict) for key in ("params", "grid")
     }
@@ -165,7 +165,7 @@ def _method(entry: Any, lists: Mapping[str, list[Any]]) -> Method:
     own = entry.get("counts")
     if own not in (None, OWN):
         raise ValueError(f"{where}: counts must be {OWN!r} or left out; got {own!r}.")
-    per_count = _typed(f"{where}: per_count", entry.get("per_count", facts.follows_count), bool)
+    per_count = _typed(f"{where}: per_count", entry.get("per_count", follows), bool)
     return Method(
         name=name,
         selector=selector,

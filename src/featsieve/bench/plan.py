@@ -44,8 +44,8 @@ from featsieve.bench.methods import (
     ALL_FEATURES,
     RANDOM,
     TRUE_LABELS,
+    defaults_of,
     distinct_params,
-    selector_facts,
 )
 from featsieve.criteria.measures import Modularity
 from featsieve.datasets.registry import registry
@@ -238,7 +238,7 @@ class _Expansion:
         if self.method.selector in (ALL_FEATURES, TRUE_LABELS):
             return
         possible = self.possible_counts(self.plan.counts)
-        iterates = selector_facts(self.method.selector).iterates
+        iterates = {"max_iter", "tol", "callback"} <= defaults_of(self.method.selector).keys()
         params = {**self.method.params, **(defaults.BENCH_TIMED if iterates else {})}
         yield self.cell(
             "time",
@@ -269,7 +269,7 @@ class _Expansion:
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the method: one is enough for those that draw nothing."""
-        seeded = selector_facts(self.method.selector).seeded
+        seeded = "random_state" in defaults_of(self.method.selector)
         return self.plan.seeds if seeded else self.plan.seeds[:1]
 
     def fitted_counts(self, counts: tuple[int, ...]) -> list[tuple[int, ...]]:

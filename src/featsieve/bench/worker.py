@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.bench.cells import Cell, blank_row
-from featsieve.bench.methods import TRUE_LABELS, make_selector, selector_facts
+from featsieve.bench.methods import TRUE_LABELS, defaults_of, make_selector
 from featsieve.bench.plan import RANKING
 from featsieve.bench.workbench import Workbench, workbench
 
@@ -54,7 +54,8 @@ def _results(cell: Cell, bench: Workbench) -> list[dict[str, Any]]:
         if not counts:
             raise ValueError(f"more features are asked for than the {bench.n_columns} there are")
     selector, common = fit_cell(cell, bench, n_features=None if counts is None else max(counts))
-    common["own_count"] = counts is None and selector_facts(cell.selector).decides
+    decides = defaults_of(cell.selector)["n_features_to_select"] is None
+    common["own_count"] = counts is None and decides
     judged = cell.experiment != "time"
     if judged and hasattr(selector, "labels_") and cell.selector != TRUE_LABELS:
         common |= bench.evaluate_labels(selector.labels_)
