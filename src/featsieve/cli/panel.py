@@ -52,7 +52,8 @@ def panel(
     Example: `featsieve panel cells.h5ad --keep CD3E,CD19 --costs prices.csv --budget 200 -o panel`
     """
     from featsieve.io.table import known_format
-    from featsieve.workflow.panel import KNOWN, check_libraries, make_panel, write_panel
+    from featsieve.workflow.panel import KNOWN, check_libraries, write_panel
+    from featsieve.workflow.select import select_features
 
     constraints = constraining.read()  # mistakes are found before a large table is read
     check_libraries()
@@ -66,10 +67,10 @@ def panel(
         force=force,
     )
     with new as (data, unfinished, progress):
-        settings = vars(looking) | constraints | {"qvalues": qvalues}
-        made = make_panel(data, n_genes=n_genes, progress=progress, **settings)
+        settings = vars(looking) | constraints | {"n_features": n_genes, "qvalues": qvalues}
+        run = select_features(data, n_subsamples=0, what="gene", progress=progress, **settings)
         progress("drawing and writing")
-        summary = write_panel(made, unfinished, source=table, command=context.obj)
+        summary = write_panel(run, unfinished, source=table, command=context.obj)
     files = [
         ("Open in a browser", folder / "index.html"),
         ("For the bench", folder / "panel.csv"),
