@@ -85,16 +85,7 @@ class Table(dict[str, np.ndarray]):
         return Table({name: self[name] for name in names})
 
     def rows(self, chosen: Any) -> "Table":
-        """Return the rows that a mask, a slice, indices or one index choose."""
-        if not isinstance(chosen, slice):
-            chosen = np.atleast_1d(np.asarray(chosen))
-            if chosen.size == 0:
-                chosen = chosen.astype(np.intp)  # of an empty list NumPy makes floats
-            if chosen.dtype == bool and len(chosen) != self.n_rows:
-                raise ValueError(
-                    f"The mask has {len(chosen)} entries but the table has {self.n_rows} rows: "
-                    'make it from the table, for example table.rows(table["selected"]).'
-                )
+        """Return the rows that a mask, a slice or indices choose."""
         return Table({name: values[chosen] for name, values in self.items()})
 
     def head(self, n: int = 5) -> "Table":
@@ -103,10 +94,8 @@ class Table(dict[str, np.ndarray]):
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install pandas.") from error
+        import pandas
+
         return pandas.DataFrame(dict(self))
 
     def to_csv(self, path: str | os.PathLike[str] | TextIO) -> None:

@@ -3,7 +3,7 @@
 import io
 import time
 
-from featsieve.bench.progress import BenchProgress
+from featsieve.bench.run import BenchProgress
 
 
 def test_a_run_is_told_on_its_stream():

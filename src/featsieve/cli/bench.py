@@ -48,8 +48,7 @@ class Running:
     def run(self, plan: str, out: Path | None) -> "RunSummary":
         """Run a plan with progress shown."""
         from featsieve.bench.parse import load_plan
-        from featsieve.bench.progress import BenchProgress
-        from featsieve.bench.run import run_plan
+        from featsieve.bench.run import BenchProgress, run_plan
 
         loaded = load_plan(plan)
         folder = out or Path(f"bench-{loaded.name}")

@@ -8,7 +8,6 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.criteria.selected_clusters import layers
-from featsieve.criteria.structure import StructureTest
 from featsieve.evaluation import ClusteringScores, Stability
 from featsieve.evaluation.judging import Judge, chance_agreement
 from featsieve.report.selection.values import plain, plains
@@ -84,12 +83,6 @@ def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[
         return facts | {"how": "share", "asked": plain(asked)}
     price = getattr(selector, "sparsity_", None)
     return facts | {"how": "price", "asked": None if price is None else plain(price)}
-
-
-def structure_facts(selection: Selection, given: StructureTest | None) -> dict[str, Any] | None:
-    """Return whether there are clusters; None for a table that is too small to say."""
-    found = given or selection.structure
-    return None if found is None else found.summary()
 
 
 def stability_facts(selection: Selection, given: Stability | None) -> dict[str, Any] | None:
