@@ -1,6 +1,6 @@
 """Arguments and options that several commands share, and how their words are read.
 
-`Reading`, `Looking`, `Choosing` and `Constraining` are groups: a command that takes one has all of
+`Reading`, `Choosing` and `Constraining` are groups: a command that takes one has all of
 its options, and hands it on as a whole. A new option is a field there, and nothing else here.
 """
 
@@ -167,8 +167,8 @@ class Reading:
 
 
 @dataclass
-class Looking:
-    """How a table is looked at: parameters of `featsieve.workflow.select_features`."""
+class Choosing:
+    """How features are selected: parameters of `featsieve.workflow.select_features`."""
 
     n_clusters: Annotated[
         Any,
@@ -208,16 +208,11 @@ class Looking:
         ),
     ] = False
     random_state: Seed = 0
-
-
-@dataclass
-class Choosing(Looking):
-    """How features are selected: further parameters of `featsieve.workflow.select_features`."""
-
     n_features: Annotated[
         Any,
         typer.Option(
             "--features",
+            "--genes",
             parser=read_count,
             metavar="auto|significant|K|SHARE",
             help="How many features: a count, a share such as 0.1, what suffices to show the "

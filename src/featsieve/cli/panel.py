@@ -1,7 +1,7 @@
 """``featsieve panel``: genes for the bench, as a folder with a page, tables and figures."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,18 +18,8 @@ def panel(
         options.output_option("FOLDER", "Folder of the panel [default: NAME-panel, here]."),
     ] = None,
     *,
-    n_genes: Annotated[
-        Any,
-        typer.Option(
-            "--genes",
-            parser=options.read_count,
-            metavar="auto|significant|K|SHARE",
-            help="How many genes (or other features): a count, a share, the fewest that show the "
-            "clusters, or all that go with them at q <= 0.05.",
-        ),
-    ] = "auto",
     reading: options.Reading,
-    looking: options.Looking,
+    choosing: options.Choosing,
     constraining: options.Constraining,
     qvalues: Annotated[
         bool, typer.Option("--qvalues", help="Test every gene, by some forty fits.")
@@ -67,8 +57,9 @@ def panel(
         force=force,
     )
     with new as (data, unfinished, progress):
-        settings = vars(looking) | constraints | {"n_features": n_genes, "qvalues": qvalues}
-        run = select_features(data, n_subsamples=0, what="gene", progress=progress, **settings)
+        settings = vars(choosing) | constraints | {"qvalues": qvalues, "what": "gene"}
+        settings["n_subsamples"] = choosing.n_subsamples or 0
+        run = select_features(data, progress=progress, **settings)
         progress("drawing and writing")
         summary = write_panel(run, unfinished, source=table, command=context.obj)
     files = [
