@@ -304,10 +304,10 @@ class Constraining(Keeping):
 def new_results(
     table: Path,
     folder: Path,
-    *,
     names: Collection[str],
     reading: Reading,
-    batch_column: str | None,
+    keeping: Keeping,
+    *,
     force: bool,
     quiet: bool = False,
 ) -> Iterator[tuple["Dataset", Path, Callable[[str], None]]]:
@@ -318,7 +318,7 @@ def new_results(
     if table.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"The results would replace the table {table}: name another folder (-o).")
     with progress_line(quiet=quiet) as progress:
-        data = reading.read(table, progress, batch_column=batch_column)
+        data = reading.read(table, progress, batch_column=keeping.batch_column)
         with result_folder(folder, names=names, overwrite=force) as unfinished:
             yield data, unfinished, progress
 

@@ -48,14 +48,7 @@ def panel(
     constraints = constraining.read()  # mistakes are found before a large table is read
     check_libraries()
     folder = output_folder or Path(f"{table.name[: -len(known_format(table, 'read'))]}-panel")
-    new = options.new_results(
-        table,
-        folder,
-        names=KNOWN,
-        reading=reading,
-        batch_column=constraining.batch_column,
-        force=force,
-    )
+    new = options.new_results(table, folder, KNOWN, reading, constraining, force=force)
     with new as (data, unfinished, progress):
         settings = vars(choosing) | constraints | {"qvalues": qvalues, "what": "gene"}
         settings["n_subsamples"] = choosing.n_subsamples or 0

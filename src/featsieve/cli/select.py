@@ -92,13 +92,7 @@ def select(
     find_method(method)  # mistakes are found before a large table is read
     names, constraints = plan_files(table), constraining.read()
     new = options.new_results(
-        table,
-        output_folder,
-        names=KNOWN,
-        reading=reading,
-        batch_column=constraining.batch_column,
-        force=force,
-        quiet=as_json,
+        table, output_folder, KNOWN, reading, constraining, force=force, quiet=as_json
     )
     with new as (data, unfinished, progress):
         check_shape(image, data.X.shape[1])

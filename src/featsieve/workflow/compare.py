@@ -84,14 +84,7 @@ def compare_methods(
                 support = np.bincount(owner, weights=support) > 0.0
                 row["n_features"] = int(support.sum())
             if support.any():
-                repeats = repeat_selection(
-                    selector,
-                    X,
-                    prepared.n_subsamples,
-                    batch=batch,
-                    random_state=random_state,
-                    progress=progress,
-                )
+                repeats = repeat_selection(selector, prepared, progress)
                 notes += [f"{name}: {note}" for note in repeats.notes]
                 if (stable := repeats.stability) is not None:
                     row |= zip(STABILITY, (stable.value, *stable.interval), strict=True)

@@ -209,14 +209,7 @@ def select_features(
         start = time.perf_counter()
         selector.fit(X, **in_batches)
         seconds = time.perf_counter() - start
-        repeats = repeat_selection(
-            selector,
-            X,
-            prepared.n_subsamples,
-            batch=batch,
-            random_state=random_state,
-            progress=progress,
-        )
+        repeats = repeat_selection(selector, prepared, progress)
         tested: Any = False
         if qvalues is None:
             qvalues = _can_test(selector, X, prepared)
