@@ -40,9 +40,8 @@ def compare_methods(
             f"leave {' and '.join(priced)} out, or select with one method at a time."
         )
     prepared = prepare_table(table, **settings)
-    batch = None if prepared.table.batch is None else np.asarray(prepared.table.batch)
-    in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
-    inside, codes, _ = within_batches(prepared.X, batch)
+    in_batches = prepared.in_batches
+    inside, codes, _ = within_batches(prepared.X, in_batches.get("batch"))
     X, names, random_state = prepared.X, prepared.table.names, prepared.random_state
     n_clusters, n_features = prepared.n_clusters, prepared.n_features
     n, d, owner = X.shape[0], len(names), prepared.owner

@@ -100,7 +100,7 @@ def repeat_selection(
     selector: Any, prepared: "Prepared", progress: ProgressCallback = silent
 ) -> Repeats:
     """Fit a selector again to random subsets of the rows, with the numbers that it has found."""
-    X, batch, n_subsamples = prepared.X, prepared.table.batch, prepared.n_subsamples
+    X, n_subsamples = prepared.X, prepared.n_subsamples
     rng, n = np.random.RandomState(prepared.random_state), X.shape[0]
     n_rows = min(max(round(defaults.SUBSAMPLE_SHARE * n), 2), n - 1)
     selections, failures = [], []
@@ -111,7 +111,7 @@ def repeat_selection(
         try:
             with catch_warnings():
                 simplefilter("ignore")  # the fit to all rows has reported the same
-                inside = {} if batch is None else {"batch": np.asarray(batch)[rows]}
+                inside = {name: batch[rows] for name, batch in prepared.in_batches.items()}
                 selections.append(support_of_features(selector, again.fit(X[rows], **inside)))
         except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
             failures.append(str(error).rstrip("."))

@@ -51,6 +51,12 @@ class Prepared:
     n_filled: int = 0  # gaps
     notes: tuple[Note, ...] = ()  # what a user should know about the table
 
+    @property
+    def in_batches(self) -> dict[str, Any]:
+        """What a fit is told of the batches, if there are any."""
+        batch = self.table.batch
+        return {} if batch is None else {"batch": np.asarray(batch)}
+
 
 def prepare_table(
     table: Any,

@@ -198,8 +198,7 @@ def select_features(
     kind = find_method(method)
     table, filled = as_dataset(table), tuple[Note, ...]()
     prepared = prepare_table(table, **settings_of_table)
-    X, about, batch = prepared.X, prepared.table, prepared.table.batch
-    in_batches: dict[str, Any] = {} if batch is None else {"batch": np.asarray(batch)}
+    X, about, in_batches = prepared.X, prepared.table, prepared.in_batches
     numbers = {"n_clusters": prepared.n_clusters, "n_features": prepared.n_features}
     settings = {"random_state": random_state, **prepared.constraints}
     with warnings.catch_warnings(record=True) as caught:
@@ -282,8 +281,8 @@ def _filled_otherwise(
     other = prepare_table(table, **{**settings, "impute": INSTEAD[settings["impute"]]})
     constraints = dict.fromkeys(CONSTRAINTS) | other.constraints
     again = with_found_numbers(selector, **constraints)
-    batch, names = other.table.batch, other.table.names
-    again.fit(other.X, **({} if batch is None else {"batch": np.asarray(batch)}))
+    names = other.table.names
+    again.fit(other.X, **other.in_batches)
     owner = np.arange(len(names)) if other.owner is None else other.owner
     others = {names[j] for j in owner[again.get_support()]}
     if others == chosen:

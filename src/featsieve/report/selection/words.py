@@ -95,6 +95,15 @@ NUMBERS = {
     "found": "found in the whole table and is right within a factor of about two",
     "asked": "given",
 }
+# How the number of features was chosen, if not by a criterion.
+HOW = {
+    "frequency": "Those were kept that were selected in at least {asked:.0%} of the subsamples.",
+    "significant": "All were kept that go with the clusters by their q-values.",
+    "count": "The number, {asked}, was asked for.",
+    "budget": "The number is what a budget of {asked:g} buys.",
+    "share": "The number was asked for, as {asked:.3g} of all features.",
+    "price": "Features were kept while each lowered the objective by at least {asked:.3g}.",
+}
 # What is compared with known classes.
 JUDGED = {
     "selected": "k-means on the {n:,} selected features",
@@ -158,20 +167,10 @@ def _how_many(summary: Mapping[str, Any]) -> str:
     """Say how the number of features was chosen."""
     number, curve = summary["number"], summary["curve"]
     asked, how, chosen = number["asked"], number["how"], number["selected"]
-    if how == "frequency":
-        return f"Those were kept that were selected in at least {asked:.0%} of the subsamples."
-    if how == "significant":
-        return "All were kept that go with the clusters by their q-values."
-    if how == "count":
-        return f"The number, {asked}, was asked for."
-    if how == "budget":
-        return f"The number is what a budget of {asked:g} buys."
-    if how == "share":
-        return f"The number was asked for, as {asked:.3g} of all features."
-    if how == "price" and asked:
-        return f"Features were kept while each lowered the objective by at least {readable(asked)}."
-    if how == "price":
+    if how == "price" and not asked:
         return "The number follows from the sparsity of the method."
+    if how != "criterion":
+        return HOW[how].format(asked=asked)
     measure = CRITERIA.get(curve["criterion"], f"the criterion {curve['criterion']}")
     margin = readable(curve["tolerance"])
     within = f"is the smallest number whose value is within {margin} of the best"
