@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.criteria.batches import within_batches
-from featsieve.criteria.n_clusters import count_clusters
-from featsieve.criteria.structure import WHAT_TO_DO, find_structure, untested
+from featsieve.criteria.structure import WHAT_TO_DO
 from featsieve.datasets import Dataset
 from featsieve.evaluation.judging import Judge, too_many_classes
 from featsieve.workflow.messages import ProgressCallback, silent
@@ -41,7 +40,7 @@ def compare_methods(
         )
     prepared = prepare_table(table, **settings)
     in_batches = prepared.in_batches
-    inside, codes, _ = within_batches(prepared.X, in_batches.get("batch"))
+    inside = within_batches(prepared.X, in_batches.get("batch"))[0]
     X, names, random_state = prepared.X, prepared.table.names, prepared.random_state
     n_clusters, n_features = prepared.n_clusters, prepared.n_features
     n, d, owner = X.shape[0], len(names), prepared.owner
@@ -55,28 +54,24 @@ def compare_methods(
     rows, supports, bought = [], [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of several methods about one table
-        progress("counting clusters and features")
+        shared = {"random_state": random_state, **prepared.constraints}
         if isinstance(n_clusters, str) or isinstance(n_features, str):
-            structure = find_structure(
-                inside, random_state=random_state, codes=codes, variables=owner
-            )
+            progress("counting clusters and features")
+            finder = make_selector(
+                find_method(DEFAULT_METHOD), n_clusters=n_clusters, n_features=n_features, **shared
+            ).fit(X, **in_batches)
+            structure = getattr(finder, "structure_", None)
             if structure is not None and structure.verdict != "clusters":
                 notes.append(f"{structure.sentence} {WHAT_TO_DO}")
-        if isinstance(n_clusters, str):
-            n_clusters = count_clusters(
-                inside, random_state=random_state, codes=codes, variables=owner
-            ).n_clusters
-            notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
-        counts = {"n_clusters": n_clusters, "random_state": random_state, **prepared.constraints}
-        if isinstance(n_features, str):
-            finder = make_selector(find_method(DEFAULT_METHOD), n_features=n_features, **counts)
-            with untested():
-                finder.fit(X, **in_batches)
-            n_features = finder._count_units(np.flatnonzero(finder.support_))
-            notes.append(f"{n_features} features for every method: as many as JASFS finds.")
+            if isinstance(n_clusters, str):
+                n_clusters = finder.n_clusters_
+                notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
+            if isinstance(n_features, str):
+                n_features = finder._count_units(np.flatnonzero(finder.support_))
+                notes.append(f"{n_features} features for every method: as many as JASFS finds.")
         for name, kind in chosen.items():
             progress(name)
-            selector = make_selector(kind, n_features=n_features, **counts)
+            selector = make_selector(kind, n_clusters=n_clusters, n_features=n_features, **shared)
             row, support = _fit(selector, X, **in_batches)
             columns = support
             if owner is not None:
