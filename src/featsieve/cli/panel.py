@@ -35,7 +35,7 @@ def panel(
     Genes are in the order of the path: the first k are a good panel of k.
 
     Raw counts of `.h5ad` files are normalised. With `--label-column` the page says how well known
-    types are kept; the selection never sees them.
+    types are kept; the selection never sees them. Subsamples are drawn if `--subsamples` asks.
 
     Example: `featsieve panel cells.h5ad --genes 150 --exclude 'MT-*,RP[SL]*' -o panel`
 
