@@ -26,8 +26,7 @@ import real_data
 from common import finish, options, table
 from featsieve.bench import load_results
 from featsieve.evaluation import compare_with_reference
-from featsieve.report.bench.published import NAMES, load_published
-from featsieve.report.bench.scores import expected_best
+from featsieve.report.bench.scores import NAMES, expected_best, load_published
 
 SKIPPED = ("palm",)
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +48,7 @@ def accuracies(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     found["chance"] = pd.Series(
         {key: expected_best(draws[key[0]], number) for key, number in budget.items()}
     ).unstack()
-    paper = load_published().tables["acc"]
+    paper = load_published()["acc"]
     selectors = done.drop_duplicates("method").set_index("method")["selector"]
     names = {method: NAMES.get(selector) for method, selector in selectors.items()}
     names["JASFS"] = None  # the paper's row belongs to the published algorithm

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from featsieve.tables import MOST_ROWS, WIDEST_CELL, Table
+from featsieve.tables import Table
 
 NAN = float("nan")
 
@@ -26,23 +26,10 @@ def table():
     )
 
 
-def test_it_prints_as_a_table(table):
-    lines = repr(table).splitlines()
-    assert lines == [
-        "feature  index   score  selected",
-        "-------  -----  ------  --------",
-        "b            0     0.1      True",
-        "a, or c      1       -     False",
-        'the "d"      2  0.3333      True',
-        "             3    -inf     False",
-    ]
-    long = Table({"i": range(MOST_ROWS + 1), "text": ["x" * 100] * (MOST_ROWS + 1)})
-    lines = repr(long).splitlines()
-    assert lines[-1] == "... 1 more row"
-    assert len(lines) == MOST_ROWS + 3
-    assert lines[2].endswith("x" * (WIDEST_CELL - 3) + "...")
-    assert "two lines" in repr(Table({"text": ["two\nlines"]}))
-    assert repr(Table({"i": range(99)})).endswith("... 79 more rows")
+def test_it_prints_as_a_table(table, monkeypatch):
+    assert repr(table) == str(pd.DataFrame(dict(table)))
+    monkeypatch.setattr("featsieve.tables.find_spec", lambda name: None)
+    assert repr(table).startswith("{'feature': array(['b'")
 
 
 def test_columns_must_fit(table):
@@ -68,17 +55,14 @@ def test_rows_by_mask_slice_and_index(table):
     assert table.rows(slice(1, 3))["index"].tolist() == [1, 2]
     assert table.head(3)["index"].tolist() == [0, 1, 2]
     assert table.rows([3, 0, 0])["index"].tolist() == [3, 0, 0]
-    assert table.rows(-1)["index"].tolist() == [3]
     assert list(table.select("score", "feature")) == ["score", "feature"]
-    for nothing in ([], slice(0), np.zeros(4, dtype=bool)):
+    for nothing in (slice(0), np.zeros(4, dtype=bool)):
         empty = table.rows(nothing)
         assert isinstance(empty, Table)
         assert (list(empty), empty.n_rows) == (list(table), 0)
-        assert len(repr(empty).splitlines()) == 2
-    with pytest.raises(ValueError, match=r"mask has 2 entries but the table has 4 rows"):
-        table.rows([True, False])
-    with pytest.raises(IndexError):
-        table.rows([4])
+    for wrong in ([True, False], [4]):
+        with pytest.raises(IndexError):
+            table.rows(wrong)
 
 
 def test_equality_looks_at_the_values(table):

@@ -84,10 +84,7 @@ class Choices:
         return len(columns) if self._offer is None else self._offer.count(columns)
 
     def _n_to_select(self) -> int:
-        """Return n_features_to_select as a count; the method cannot decide it.
-
-        While it is to be found: the largest number that will be looked at, then the one found.
-        """
+        """Return n_features_to_select as a count; the method cannot decide it."""
         if self._automatic:
             found = getattr(self, "path_", None)
             if found is not None and found.curve is not None:
@@ -228,10 +225,8 @@ class Choices:
 
 
 def significant_units(offer: Offer, pvalues: np.ndarray) -> np.ndarray:
-    """Return the columns of what is for sale and significant as a whole.
-
-    A group has the p-value of Simes: the smallest that is adjusted among its own columns.
-    """
+    """Return the columns of what is for sale and significant as a whole."""
+    # a group has the p-value of Simes: the smallest that is adjusted among its own columns
     own = [false_discovery_control(pvalues[offer.unit == u]).min() for u in range(offer.n_units)]
     called = np.flatnonzero(false_discovery_control(own) <= defaults.QVALUE_LEVEL)
     return np.isin(offer.unit, called)

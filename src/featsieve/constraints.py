@@ -80,10 +80,7 @@ def make_offer(
 def in_positions(
     names: Any, given: Mapping[str, Any], *, flags: Mapping[str, np.ndarray] | None = None
 ) -> dict[str, Any]:
-    """Return constraints with positions in the place of names, for a table without names.
-
-    ``flags`` are masks of columns whose names stand for the columns in keep and exclude.
-    """
+    """Return constraints with positions in the place of names, for a table without names."""
     names, d = [str(name) for name in names], len(names)
     found = {name: value for name, value in given.items() if value is not None}
     for part in {"keep", "exclude"} & found.keys():

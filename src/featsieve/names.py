@@ -1,7 +1,7 @@
-"""Names in messages: cut where they are long, and those that were probably meant."""
+"""Names and numbers in messages: counted, listed, cut where they are long, probably meant."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 LONGEST_NAME = 100  # that an error shows in full
 
@@ -17,3 +17,16 @@ def did_you_mean(name: str, present: Sequence[str]) -> str:
     same = [other for other in present if other.strip().casefold() == key]
     close = same[:1] or difflib.get_close_matches(name, present, n=2, cutoff=0.75)
     return f" (did you mean {' or '.join(map(shown, close))}?)" if close else ""
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Return the first names in a row, and how many more there are."""
+    names = list(names)
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

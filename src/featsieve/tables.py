@@ -6,13 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, TextIO
 
 import numpy as np
 
-# Rows and characters that ``repr`` shows.
-MOST_ROWS = 20
-WIDEST_CELL = 28
 _TIME = r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
 # 31/5/2024 or 5/31/2024: which is the day, the other dates of a column must tell.
 DATE_OF_NUMBERS = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2\d{{4}}{_TIME}")
@@ -27,7 +25,7 @@ MISSING_WORDS = {"", "?"}
 
 
 class Table(dict[str, np.ndarray]):
-    """Columns by name, all of one length; a dict that prints as a table.
+    """Columns by name, all of one length; a dict that prints as a table where pandas is.
 
     ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` take it as it is.
 
@@ -41,14 +39,12 @@ class Table(dict[str, np.ndarray]):
     >>> from featsieve.tables import Table
     >>> table = Table({"feature": ["age", "height"], "score": [0.25, 0.5]})
     >>> table
-    feature  score
-    -------  -----
-    age       0.25
-    height     0.5
+      feature  score
+    0     age   0.25
+    1  height   0.50
     >>> table.rows(table["score"] > 0.3)
-    feature  score
-    -------  -----
-    height     0.5
+      feature  score
+    0  height    0.5
     """
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
@@ -89,16 +85,7 @@ class Table(dict[str, np.ndarray]):
         return Table({name: self[name] for name in names})
 
     def rows(self, chosen: Any) -> "Table":
-        """Return the rows that a mask, a slice, indices or one index choose."""
-        if not isinstance(chosen, slice):
-            chosen = np.atleast_1d(np.asarray(chosen))
-            if chosen.size == 0:
-                chosen = chosen.astype(np.intp)  # of an empty list NumPy makes floats
-            if chosen.dtype == bool and len(chosen) != self.n_rows:
-                raise ValueError(
-                    f"The mask has {len(chosen)} entries but the table has {self.n_rows} rows: "
-                    'make it from the table, for example table.rows(table["selected"]).'
-                )
+        """Return the rows that a mask, a slice or indices choose."""
         return Table({name: values[chosen] for name, values in self.items()})
 
     def head(self, n: int = 5) -> "Table":
@@ -107,10 +94,8 @@ class Table(dict[str, np.ndarray]):
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install pandas.") from error
+        import pandas
+
         return pandas.DataFrame(dict(self))
 
     def to_csv(self, path: str | os.PathLike[str] | TextIO) -> None:
@@ -125,34 +110,7 @@ class Table(dict[str, np.ndarray]):
         writer.writerows(zip(*columns, strict=True))
 
     def __repr__(self) -> str:
-        shown = self.rows(slice(MOST_ROWS))
-        cells = {name: [_text(value) for value in values] for name, values in shown.items()}
-        widths = {name: max(map(len, [name, *column])) for name, column in cells.items()}
-        left = {name for name, values in self.items() if values.dtype.kind in "UO"}
-
-        def line(texts: dict[str, str]) -> str:
-            padded = (
-                text.ljust(widths[name]) if name in left else text.rjust(widths[name])
-                for name, text in texts.items()
-            )
-            return "  ".join(padded).rstrip()
-
-        lines = [line({name: name for name in cells})]
-        lines.append("  ".join("-" * width for width in widths.values()))
-        for i in range(shown.n_rows):
-            lines.append(line({name: column[i] for name, column in cells.items()}))
-        if self.n_rows > MOST_ROWS:
-            more = self.n_rows - MOST_ROWS
-            lines.append(f"... {more} more row{'s'[: more != 1]}")
-        return "\n".join(lines)
-
-
-def _text(value: Any) -> str:
-    """Return a cell as one line of text."""
-    if isinstance(value, (float, np.floating)):
-        return "-" if np.isnan(value) else f"{value:.4g}"
-    text = " ".join(str(value).splitlines())
-    return text if len(text) <= WIDEST_CELL else text[: WIDEST_CELL - 3] + "..."
+        return str(self.to_pandas()) if find_spec("pandas") else super().__repr__()
 
 
 def _cell(value: Any) -> Any:

@@ -217,11 +217,7 @@ def refuse_dask_frame(X: Any) -> None:
 
 
 def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
-    """Return X as a numeric array or CSR matrix of finite numbers, or say what cannot be used.
-
-    Arrays of other libraries than NumPy stay what, and where, they are. An estimator learns the
-    number of features and their names.
-    """
+    """Return X as a numeric array or CSR matrix of finite numbers, or say what cannot be used."""
     if is_dask_array(X):
         X = check_dask_array(X, owner=owner)
         if estimator is not None:
@@ -405,10 +401,7 @@ def _listed(columns: np.ndarray, names: np.ndarray | None) -> str:
 
 
 def check_range(X: Any, *, owner: str, names: np.ndarray | None = None) -> Any:
-    """Return a table whose squares can be added up, or say what is not finite or too large.
-
-    float32 tables with very large or small columns are returned in float64, which has the room.
-    """
+    """Return a table whose squares can be added up, or say what is not finite or too large."""
     if not is_floating(X):
         return X
     if is_dask_array(X):
@@ -436,10 +429,7 @@ def check_range(X: Any, *, owner: str, names: np.ndarray | None = None) -> Any:
 
 
 def check_dask_array(X: Any, *, owner: str) -> Any:
-    """Return a Dask array with numbers in whole rows, all finite, or say how to make one of it.
-
-    The array that is returned carries its moments: whoever is handed it need not measure again.
-    """
+    """Return a Dask array with numbers in whole rows, all finite, or say how to make one of it."""
     from featsieve.arrays.dask import measured, moments_of, refuse_masked
 
     refuse_masked(X._meta)
@@ -467,10 +457,7 @@ def check_dask_array(X: Any, *, owner: str) -> Any:
 
 
 def check_dask_rows(estimator: Any, X: Any) -> Any:
-    """Return a Dask array that has the columns a selector was fitted to, or say what is wrong.
-
-    Nothing is computed yet: numbers that are not finite are refused when their chunk is read.
-    """
+    """Return a Dask array that has the columns a selector was fitted to, or say what is wrong."""
     from featsieve.arrays.dask import refuse_masked
 
     refuse_masked(X._meta)

@@ -13,8 +13,7 @@ import pytest
 
 from featsieve.bench import run as run_module
 from featsieve.bench.parse import load_plan
-from featsieve.bench.progress import BenchProgress
-from featsieve.bench.run import run_plan
+from featsieve.bench.run import BenchProgress, run_plan
 from featsieve.bench.store import Store
 
 TINY = """

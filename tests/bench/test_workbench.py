@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featsieve.bench.workbench import Workbench
+from featsieve.bench.worker import Workbench
 from featsieve.datasets import Dataset, load_dataset
 from featsieve.hypotheses.families import table_labels
 from featsieve.tuning import Modularity

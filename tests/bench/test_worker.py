@@ -8,8 +8,7 @@ import pytest
 
 from featsieve import JASFS, MaxVariance, RandomSelector
 from featsieve.bench.cells import SCHEMA, Cell
-from featsieve.bench.workbench import workbench
-from featsieve.bench.worker import run_cell
+from featsieve.bench.worker import run_cell, workbench
 from featsieve.datasets import load_dataset, make_planted
 from featsieve.evaluation import ClusteringScores, paper_protocol, practical_protocol, redundancy
 

@@ -33,7 +33,7 @@ def test_version_and_help(call):
     "command",
     [
         *("select", "apply", "inspect", "compare", "report", "doctor", "demo"),
-        *("bench run", "bench report", "bench paper", "bench export", "bench list"),
+        *("bench run", "bench report", "bench paper", "bench export"),
     ],
 )
 def test_every_command_teaches_by_example(call, command):
@@ -111,7 +111,7 @@ def test_where_an_error_comes_from_is_shown_on_request():
 def test_without_the_extra_one_sentence_says_what_to_install(call, monkeypatch):
     monkeypatch.setitem(sys.modules, "typer", None)
     told = "The command featsieve needs typer and rich: pip install 'featsieve[cli]'.\n"
-    assert call("bench", "list") == (1, "", told)
+    assert call("doctor") == (1, "", told)
 
 
 def imported_by(code):
@@ -137,7 +137,7 @@ def test_select_loads_nothing_of_other_commands():
     packages = {".".join(name.split(".")[:2]) for name in loaded}
     assert "featsieve.workflow" in packages
     assert "featsieve.arrays.dask" not in loaded
-    assert not packages & {"featsieve.bench", "featsieve.demo", "featsieve.anndata"}
+    assert not packages & {"featsieve.bench", "featsieve.anndata"}
     assert not loaded & {"dask", "torch", "distributed", "anndata", "polars"}
 
 

@@ -41,7 +41,7 @@ def test_for_machines(call, monkeypatch, tmp_path, few_parts):
     pandas, jinja2 = found["parts"]
     assert (pandas["status"], pandas["version"]) == ("found", version("pandas"))
     assert jinja2["install"] == "pip install 'featsieve[report]'"
-    assert int(found["cores"]) >= 1
+    assert " core" in found["machine"]
     assert "thread" in found["linear algebra"]
     assert found["downloads"] == str(tmp_path / "cache")
     assert found["FEATSIEVE_DATA"] == str(tmp_path)

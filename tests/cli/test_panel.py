@@ -53,7 +53,7 @@ def test_from_counts_to_a_panel(spawn, call, cells, tmp_path):
     assert "MT-1" not in set(genes["gene"])
     assert genes["share_inside"].between(0, 1).all()
     methods = (out / "methods.md").read_text()
-    assert "Known types, used to judge only" in methods
+    assert "Known classes, used to judge only" in methods
     assert f"anndata {version('anndata')}" in methods
     code, _, told = call(*arguments)
     assert code == 2

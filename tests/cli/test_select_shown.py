@@ -12,13 +12,12 @@ from featsieve.datasets import Dataset
 from featsieve.workflow import select_features
 from featsieve.workflow.outputs import summarize
 
-KINDS = ("report", "features", "samples", "model")
-FILES = {kind: Path(f"out/{kind}") for kind in KINDS} | {"selected": Path("out/selected.tsv.gz")}
+FILES = [("Open in a browser", Path("out/report.html"))]
 
 
 def shown(run, **more):
     console = Console(file=io.StringIO(), width=100, highlight=False)
-    show_selection(console, summarize(run) | more, FILES)
+    show_selection(console, summarize(run) | more, FILES, listed="features.csv")
     return " ".join(console.file.getvalue().split())
 
 
@@ -30,7 +29,7 @@ def test_names_are_no_markup_and_long_lists_are_cut(small_planted):
     assert "and 2 more in features.csv" in text
     assert text.startswith("What. ")
     assert "- And why." in text
-    assert "featsieve apply out/model NEW.tsv.gz -o NEW-selected.tsv.gz" in text
+    assert text.endswith("Open in a browser out/report.html")
     assert "selected in" not in text
     assert "Mind that" not in text
     best = run.features["feature"][run.features["rank"].argmin()]
@@ -54,7 +53,7 @@ def test_known_classes_judge(small_planted):
     where = {
         "selected": "k-means on the 8 selected features",
         "all": "k-means on all 60 features",
-        "clusters": "the clusters above",
+        "clusters": "the clusters of the method",
     }
     for kind, words in where.items():
         scores = f"accuracy {rows[kind]['accuracy']:.2f}, NMI {rows[kind]['nmi']:.2f}"

@@ -3,13 +3,11 @@ import re
 import pytest
 
 from featsieve.report.page import (
-    Code,
     Entry,
     Figure,
     Gallery,
     Page,
     PageTable,
-    Points,
     Row,
     Section,
     escape_markdown,
@@ -27,8 +25,8 @@ def page(text=EVIL):
         text, (text, text), (Row(text, (Entry(text, text, best=True),), text),), text, text
     )
     gallery = Gallery(text, text, (Figure(text, text, SVG),), ((text, SVG),))
-    blocks = (table, gallery, Points((text,)), Code(text))
-    return Page(text, (text,), (Section("anchor", text, (text,), blocks),))
+    section = Section("anchor", text, (text,), (table, gallery), (text,), text)
+    return Page(text, (text,), (section,))
 
 
 def test_html_escapes_everything():

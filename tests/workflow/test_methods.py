@@ -19,8 +19,13 @@ from featsieve.workflow.methods import (
     repeat_selection,
     with_found_numbers,
 )
+from featsieve.workflow.prepare import prepare_table
 
 SHAPE = (30, 12)
+
+
+def repeated(selector, X, n_subsamples, **settings):
+    return repeat_selection(selector, prepare_table(X, n_subsamples=n_subsamples, **settings))
 
 
 def test_every_selector_is_a_method():
@@ -78,7 +83,7 @@ def test_features_that_cannot_be(wrong):
 
 def test_clear_features_come_back(small_planted):
     selector = JASFS(3, n_features_to_select=8, random_state=0).fit(small_planted.X)
-    repeats = repeat_selection(selector, small_planted.X, 5)
+    repeats = repeated(selector, small_planted.X, 5)
     assert repeats.frequency[small_planted.informative].min() == 1.0
     assert repeats.stability.value == pytest.approx(1.0)
     assert repeats.stability.n_selections == 5
@@ -87,11 +92,11 @@ def test_clear_features_come_back(small_planted):
 
 def test_random_features_do_not(small_planted):
     selector = RandomSelector(10, random_state=0).fit(small_planted.X)
-    repeats = repeat_selection(selector, small_planted.X, 30)
+    repeats = repeated(selector, small_planted.X, 30)
     assert abs(repeats.stability.value) < 0.1
-    again = repeat_selection(selector, small_planted.X, 30)
+    again = repeated(selector, small_planted.X, 30)
     np.testing.assert_array_equal(again.frequency, repeats.frequency)
-    other = repeat_selection(selector, small_planted.X, 30, random_state=1)
+    other = repeated(selector, small_planted.X, 30, random_state=1)
     assert (other.frequency != repeats.frequency).any()
 
 
@@ -99,7 +104,7 @@ def test_it_agrees_with_stability_selection(small_planted):
     """Another program of ours, with other draws: the frequencies are alike."""
     X = small_planted.X
     selector = LaplacianScore(20).fit(X)
-    ours = repeat_selection(selector, X, 60).frequency
+    ours = repeated(selector, X, 60).frequency
     theirs = StabilitySelection(LaplacianScore(20), n_subsamples=60, random_state=1).fit(X)
     assert np.corrcoef(ours, theirs.selection_frequency_)[0, 1] > 0.95
 
@@ -107,7 +112,7 @@ def test_it_agrees_with_stability_selection(small_planted):
 @pytest.mark.slow
 def test_the_numbers_are_those_of_the_fit(small_planted):
     selector = JASFS("auto", random_state=0).fit(small_planted.X)
-    repeats = repeat_selection(selector, sp.csr_array(small_planted.X), 2)
+    repeats = repeated(selector, sp.csr_array(small_planted.X), 2)
     assert repeats.frequency.sum() == selector.n_features_selected_
     again = with_found_numbers(selector, random_state=5)
     assert again.n_clusters == selector.n_clusters_
@@ -120,7 +125,7 @@ def test_the_numbers_are_those_of_the_fit(small_planted):
 def test_fits_that_fail_are_told_and_do_not_stop_the_others():
     X = np.random.default_rng(0).standard_normal((6, 4))
     selector = JASFS(6, n_features_to_select=2, random_state=0).fit(X)  # 5 rows: too few
-    repeats = repeat_selection(selector, X, 3)
+    repeats = repeated(selector, X, 3)
     assert repeats.frequency is None
     assert repeats.stability is None
     (note,) = repeats.notes

@@ -20,7 +20,6 @@ import featsieve
 # Parts of the library that compute nothing: they may change without other results.
 NOT_COMPUTING = (
     "cli/",
-    "demo.py",
     "report/",
     "workflow/",
     "anndata/",
@@ -41,7 +40,7 @@ def versions() -> str:
     """Return the versions of everything that computes, as JSON."""
     about = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "joblib")}
     about |= {"python": platform.python_version(), "featsieve": featsieve.__version__}
-    return json.dumps(about | {"source": source_hash(), "blas": _blas()}, sort_keys=True)
+    return json.dumps(about | {"source": source_hash(), "blas": blas()}, sort_keys=True)
 
 
 @cache
@@ -57,7 +56,7 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def _blas() -> str:
+def blas() -> str:
     """Name the linear algebra libraries in use; not cached: limits on threads come and go."""
     seen = {
         f"{library['internal_api']} {library['version'] or ''}".strip()

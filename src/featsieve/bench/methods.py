@@ -1,7 +1,6 @@
 """What the benchmark knows about selectors: it is read off their constructors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from inspect import signature
@@ -38,54 +37,32 @@ class AllFeatures(UnsupervisedSelector):
         self._set_selection(np.ones(X.shape[1]), X.shape[1])
 
 
-@dataclass(frozen=True)
-class SelectorFacts:
-    """What is known about a selector."""
-
-    defaults: Mapping[str, Any]  # of its constructor
-    takes_clusters: bool
-    seeded: bool
-    iterates: bool
-    follows_count: bool  # whether the first k of a longer selection are another selection
-    decides: bool  # whether it finds the number of features itself
-
-
 def selector_names() -> tuple[str, ...]:
     """Return the selectors that a plan may name."""
     return (ALL_FEATURES, TRUE_LABELS, *sorted(featsieve.selectors.__all__))
 
 
 @cache
-def selector_facts(name: str) -> SelectorFacts:
-    """Return what is known about a selector."""
-    kind = _class_of(name)
-    usual = {key: value.default for key, value in signature(kind).parameters.items()}
-    return SelectorFacts(
-        usual,
-        takes_clusters=usual.get("n_clusters") is not None,  # SPEC may do without
-        seeded="random_state" in usual,
-        iterates={"max_iter", "tol", "callback"} <= usual.keys(),
-        follows_count=kind._follows_count,
-        decides=usual["n_features_to_select"] is None,
-    )
+def defaults_of(name: str) -> dict[str, Any]:
+    """Return the parameters of a selector's constructor and their defaults."""
+    return {key: value.default for key, value in signature(class_of(name)).parameters.items()}
 
 
 def make_selector(
     name: str, params: Mapping[str, Any], *, n_clusters: int, random_state: int
 ) -> Any:
     """Return a selector, ready to be fitted."""
-    facts = selector_facts(name)
-    given: dict[str, Any] = dict(params)
-    if facts.takes_clusters:
+    given, usual = dict(params), defaults_of(name)
+    if usual.get("n_clusters") is not None:  # SPEC may do without
         given["n_clusters"] = n_clusters
-    if facts.seeded:
+    if "random_state" in usual:
         given["random_state"] = random_state
-    return _class_of(name)(**given)
+    return class_of(name)(**given)
 
 
 def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters without those at their defaults: the same work has the same ones."""
-    usual = selector_facts(selector).defaults
+    usual = defaults_of(selector)
     return {
         key: value
         for key, value in params.items()
@@ -95,7 +72,7 @@ def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _class_of(name: str) -> Any:
+def class_of(name: str) -> Any:
     """Return the class of a selector: one of ours, or that of "module:Class"."""
     module, _, outside = name.partition(":")
     if outside:

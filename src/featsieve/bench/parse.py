@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from featsieve.bench.cells import DEPENDENT, EXPERIMENTS
-from featsieve.bench.methods import ALL_FEATURES, RESERVED, selector_facts, selector_names
+from featsieve.bench.methods import ALL_FEATURES, RESERVED, class_of, defaults_of, selector_names
 from featsieve.bench.plan import Method, Plan
 from featsieve.datasets import dataset_info
 from featsieve.io.guard import read_small
 from featsieve.io.table import split_labels, table_format
+from featsieve.validation import check_number, check_option
 
 REQUIRED = ("datasets", "experiments", "counts", "methods")
 OWN = "own"
@@ -91,15 +92,12 @@ def parse_plan(text: str, *, name: str) -> Plan:
         raise ValueError(f"The plan {name!r} is not TOML: {error}.") from error
     except RecursionError as error:
         raise ValueError(f"The plan {name!r} has lists inside of lists without end.") from error
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"The plan {name!r}: {error}") from error
 
 
 def _extended(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the file with what it leaves out taken from the shipped plan that it extends.
-
-    Lists of [grids] and methods are replaced one by one, by their names; other keys as a whole.
-    """
+    """Return the file with the rest of the plan that it extends: grids and methods by name."""
     if "extends" not in content:
         return content
     own = dict(content)
@@ -157,8 +155,8 @@ def _method(entry: Any, lists: Mapping[str, list[Any]]) -> Method:
             f"{where}: there is no selector {selector!r}; it must be one of "
             f"{', '.join(selector_names())}, or module:Class."
         )
-    facts = selector_facts(selector)
-    allowed = [key for key in facts.defaults if key not in RESERVED]
+    follows = class_of(selector)._follows_count  # the first k of more are another selection
+    allowed = [key for key in defaults_of(selector) if key not in RESERVED]
     tables = {
         key: _typed(f"{where}: {key}", entry.get(key, {}), dict) for key in ("params", "grid")
     }
@@ -167,7 +165,7 @@ def _method(entry: Any, lists: Mapping[str, list[Any]]) -> Method:
     own = entry.get("counts")
     if own not in (None, OWN):
         raise ValueError(f"{where}: counts must be {OWN!r} or left out; got {own!r}.")
-    per_count = _typed(f"{where}: per_count", entry.get("per_count", facts.follows_count), bool)
+    per_count = _typed(f"{where}: per_count", entry.get("per_count", follows), bool)
     return Method(
         name=name,
         selector=selector,
@@ -214,13 +212,6 @@ def _datasets(key: str, value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _seconds(key: str, value: Any) -> float:
-    """Return a time limit."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ValueError(f"{key} must be a number above 0; got {value!r}.")
-    return float(value)
-
-
 def _check_keys(where: str, content: Mapping[str, Any], options: Sequence[str]) -> None:
     """Raise for keys that mean nothing."""
     for key in content:
@@ -234,9 +225,7 @@ def _some(key: str, value: Any, *, options: Sequence[str]) -> tuple[str, ...]:
     """Return some of the options, in the order of these."""
     given = _typed(key, value, list)
     for word in given:
-        if word not in options:
-            listed = ", ".join(map(repr, options))
-            raise ValueError(f"{key}: {word!r} is unknown; it must be one of {listed}.")
+        check_option(key, word, options)
     return tuple(word for word in options if word in given)
 
 
@@ -244,9 +233,14 @@ def _integers(key: str, value: Any, *, low: int) -> tuple[int, ...]:
     """Return a list of integers."""
     given = _typed(key, value, list)
     for number in given:
-        if type(number) is not int or number < low:
-            raise ValueError(f"{key}: integers of at least {low} are needed; got {number!r}.")
+        check_number(f"{key}: each", number, low=low, integer=True)
     return tuple(given)
+
+
+def _seconds(key: str, value: Any) -> float:
+    """Return a time limit."""
+    check_number(key, value, low=0.0, strict=True)
+    return float(value)
 
 
 def _typed(key: str, value: Any, kind: type[_T]) -> _T:

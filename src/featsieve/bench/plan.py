@@ -44,8 +44,8 @@ from featsieve.bench.methods import (
     ALL_FEATURES,
     RANDOM,
     TRUE_LABELS,
+    defaults_of,
     distinct_params,
-    selector_facts,
 )
 from featsieve.criteria.measures import Modularity
 from featsieve.datasets.registry import registry
@@ -212,10 +212,7 @@ class _Expansion:
                     yield self.cell("grid", seed=seed, counts=counts, params=point)
 
     def label_free(self, rows: Any) -> Iterator[Cell]:
-        """Yield the choice by the criterion for every seed.
-
-        The fewest features within the tolerance of the best value; of equally few, the best value.
-        """
+        """Yield, for every seed, the fewest features within the tolerance of the best criterion."""
         tolerance = Modularity().tolerance
         for seed, some in rows.dropna(subset="criterion").groupby("seed"):
             enough = some[some["criterion"] >= some["criterion"].max() - tolerance]
@@ -237,14 +234,11 @@ class _Expansion:
                 yield self.cell("curve", seed=int(seed), params=params, counts=counts)
 
     def time(self) -> Iterator[Cell]:
-        """Yield the method with the paper's stopping rule, at the middle one of the plan's counts.
-
-        Also where it could find the number of features itself: that is not what is timed.
-        """
+        """Yield the method with the paper's stopping rule, at the middle of the plan's counts."""
         if self.method.selector in (ALL_FEATURES, TRUE_LABELS):
             return
         possible = self.possible_counts(self.plan.counts)
-        iterates = selector_facts(self.method.selector).iterates
+        iterates = {"max_iter", "tol", "callback"} <= defaults_of(self.method.selector).keys()
         params = {**self.method.params, **(defaults.BENCH_TIMED if iterates else {})}
         yield self.cell(
             "time",
@@ -275,7 +269,7 @@ class _Expansion:
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the method: one is enough for those that draw nothing."""
-        seeded = selector_facts(self.method.selector).seeded
+        seeded = "random_state" in defaults_of(self.method.selector)
         return self.plan.seeds if seeded else self.plan.seeds[:1]
 
     def fitted_counts(self, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -284,10 +278,7 @@ class _Expansion:
         return [(count,) for count in possible] if self.method.per_count else [possible]
 
     def points(self) -> list[dict[str, Any]]:
-        """Return the settings that the grid tries; of a RandomSelector, the numbers of rankings.
-
-        No method has more selections to choose from than the random control.
-        """
+        """Return the settings that the grid tries; of a RandomSelector, the numbers of rankings."""
         if self.method.selector != RANDOM:
             return self.method.points()
         n_counts = len(self.possible_counts(self.plan.counts))

@@ -74,10 +74,8 @@ def run_cells(
 
 
 def _executor(jobs: int, threads: int) -> Any:
-    """Return a pool of processes: that of the last call if it wants the same.
-
-    Not loky's reusable executor, which joblib takes for its own.
-    """
+    """Return a pool of processes: that of the last call if it wants the same."""
+    # not loky's reusable executor, which joblib takes for its own
     from joblib.externals.loky import ProcessPoolExecutor
 
     if (jobs, threads) not in _pools:

@@ -15,6 +15,7 @@ from featsieve.io.files import check_free
 if TYPE_CHECKING:
     from featsieve.bench.run import RunSummary
 
+PLANS = "open, paper, paper_thin, planted, smoke"  # as in featsieve.bench.plan_names
 MOST_FAILURES = 5  # cells without a result that are listed
 
 bench = typer.Typer(
@@ -47,8 +48,7 @@ class Running:
     def run(self, plan: str, out: Path | None) -> "RunSummary":
         """Run a plan with progress shown."""
         from featsieve.bench.parse import load_plan
-        from featsieve.bench.progress import BenchProgress
-        from featsieve.bench.run import run_plan
+        from featsieve.bench.run import BenchProgress, run_plan
 
         loaded = load_plan(plan)
         folder = out or Path(f"bench-{loaded.name}")
@@ -59,7 +59,7 @@ class Running:
 @bench.command("run")
 @options.spread_groups
 def run_command(
-    plan: Annotated[str, typer.Argument(help="A shipped plan (see `bench list`), or a TOML file.")],
+    plan: Annotated[str, typer.Argument(help=f"One of {PLANS}, or a TOML file.")],
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder of the results [default: bench-PLAN].")
     ] = None,
@@ -134,26 +134,6 @@ def export_command(
     check_free(output, overwrite=force)
     count = export_results(folder, output)
     typer.echo(f"Wrote {output}: {count} rows")
-
-
-@bench.command("list")
-def list_command() -> None:
-    """List the plans that come with featsieve.
-
-    A plan of your own is a copy of one of them with other lines in it.
-
-    Example: `featsieve bench list`
-    """
-    from featsieve.bench.parse import load_plan, plan_names
-    from featsieve.datasets import dataset_info
-
-    for plan in map(load_plan, plan_names()):
-        known = {name: dataset_info(name) for name in plan.datasets}
-        shapes = {name: (about.n_samples, about.n_features) for name, about in known.items()}
-        typer.echo(f"{plan.name}: {plan.title}")
-        typer.echo(f"  data sets: {', '.join(plan.datasets)}")
-        typer.echo(f"  methods:   {', '.join(method.name for method in plan.methods)}")
-        typer.echo(f"  cells:     {len(plan.cells(shapes))}")
 
 
 def _print_summary(summary: "RunSummary") -> None:

@@ -1,12 +1,19 @@
-"""``featsieve demo``."""
+"""``featsieve demo``: the main job on embedded data, tables of which the truth is known."""
 
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from featsieve.cli import options
 from featsieve.cli.console import output
+
+if TYPE_CHECKING:
+    from featsieve.workflow import SelectionRun
+
+FILES = ("planted.html", "noise.html", "digits.html")
 
 
 def demo(
@@ -23,7 +30,57 @@ def demo(
 
     Example: `featsieve demo -o demo-report`
     """
-    from featsieve.demo import run_demo
+    from featsieve.io.files import write_text
+    from featsieve.io.results import result_folder
+    from featsieve.report import render_selection
+    from featsieve.workflow.outputs import summarize
 
-    report = run_demo(output_folder, console=output(), overwrite=force)
-    typer.echo(f"\nOpen {report} in a browser.")
+    console = output()
+    with (
+        result_folder(output_folder, names=FILES, overwrite=force) as new,
+        console.status("Selecting features of embedded tables"),
+    ):
+        for name, run, truth, settings in _runs():
+            write_text(new / name, render_selection(summarize(run, **settings)))
+            console.print(_describe(run, truth), markup=False, highlight=False)
+    console.print("\nYour own table has samples in rows: featsieve select my.csv -o my-selection")
+    typer.echo(f"\nOpen {output_folder / FILES[0]} in a browser.")
+
+
+def _runs() -> Iterator[tuple[str, "SelectionRun", str, dict[str, Any]]]:
+    """Yield the report's name, a selection, what is true of its table, and how it is shown."""
+    import numpy as np
+    from sklearn.datasets import load_digits
+
+    from featsieve.datasets import Dataset, make_planted
+
+    planted = make_planted(150, 1000, n_informative=20, n_clusters=4, random_state=0)
+    kinds = np.where(planted.informative, "signal", "noise")
+    names = [f"{kind}_{j}" for j, kind in enumerate(kinds)]  # by the truth
+    table = Dataset("planted", planted.X, planted.labels, names)
+    yield FILES[0], _select(table), "four clusters in 20 columns, called signal_", {}
+    noise = np.random.default_rng(0).standard_normal((150, 1000))
+    yield FILES[1], _select(Dataset("noise", noise)), "nothing", {}
+    digits = _select(Dataset("digits", *load_digits(return_X_y=True)), n_clusters=10)
+    yield FILES[2], digits, "ten digits of 8 x 8 pixels", {"image_shape": (8, 8)}
+
+
+def _select(table: Any, **settings: Any) -> "SelectionRun":
+    """Select features of a table; what it warns of is in the report."""
+    from featsieve.workflow import select_features
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return select_features(table, **settings)
+
+
+def _describe(run: "SelectionRun", truth: str) -> str:
+    """Say what was found in a table, beside what is there."""
+    sieve = run.selector
+    found = (
+        f"{len(run.selected)} of {sieve.n_features_in_} columns for {sieve.n_clusters_} clusters"
+    )
+    right = sum(name.startswith("signal_") for name in run.selected)
+    planted = f", {right} of them planted" if right else ""
+    structure = f"; structure: {run.structure.answer}" if run.structure else ""
+    return f"{run.table.name} (truth: {truth}): {found}{planted}{structure}"

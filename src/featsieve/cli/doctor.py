@@ -58,24 +58,17 @@ def doctor(as_json: options.Json = False) -> None:
 
 def examine() -> dict[str, str]:
     """Return versions, linear algebra and folders, each as a text."""
-    from joblib import cpu_count
-    from threadpoolctl import threadpool_info
-
+    from featsieve.bench.environment import blas, machine
     from featsieve.datasets.load import DATA_VARIABLE, cache_folder
 
-    blas = {
-        f"{library['internal_api']} {library['version']}, {library['num_threads']} threads"
-        for library in threadpool_info()
-        if library["user_api"] == "blas"
-    }
     folder = os.environ.get(DATA_VARIABLE, "not set")
     gone = "" if folder == "not set" or os.path.isdir(folder) else " (there is no such folder)"
     return {
         "featsieve": featsieve.__version__,
-        "python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "machine": machine(),
         **{name: version(name) for name in CORE},
-        "linear algebra": "; ".join(sorted(blas)) or "unknown",
-        "cores": str(cpu_count()),
+        "linear algebra": blas(),
         "downloads": str(cache_folder()) if find_spec("pooch") else "none without pooch",
         DATA_VARIABLE: folder + gone,
     }

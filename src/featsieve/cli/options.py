@@ -1,6 +1,6 @@
 """Arguments and options that several commands share, and how their words are read.
 
-`Reading`, `Looking`, `Choosing` and `Constraining` are groups: a command that takes one has all of
+`Reading`, `Choosing` and `Constraining` are groups: a command that takes one has all of
 its options, and hands it on as a whole. A new option is a field there, and nothing else here.
 """
 
@@ -167,8 +167,8 @@ class Reading:
 
 
 @dataclass
-class Looking:
-    """How a table is looked at: parameters of `featsieve.workflow.select_features`."""
+class Choosing:
+    """How features are selected: parameters of `featsieve.workflow.select_features`."""
 
     n_clusters: Annotated[
         Any,
@@ -208,16 +208,11 @@ class Looking:
         ),
     ] = False
     random_state: Seed = 0
-
-
-@dataclass
-class Choosing(Looking):
-    """How features are selected: further parameters of `featsieve.workflow.select_features`."""
-
     n_features: Annotated[
         Any,
         typer.Option(
             "--features",
+            "--genes",
             parser=read_count,
             metavar="auto|significant|K|SHARE",
             help="How many features: a count, a share such as 0.1, what suffices to show the "
@@ -309,24 +304,21 @@ class Constraining(Keeping):
 def new_results(
     table: Path,
     folder: Path,
-    *,
     names: Collection[str],
     reading: Reading,
-    batch_column: str | None,
+    keeping: Keeping,
+    *,
     force: bool,
     quiet: bool = False,
 ) -> Iterator[tuple["Dataset", Path, Callable[[str], None]]]:
-    """Read a table, and lend the folder in which its results become complete, and the progress.
-
-    ``names`` are files that may be replaced there.
-    """
+    """Read a table, and lend the folder in which its results become complete, and the progress."""
     from featsieve.cli.console import progress_line
     from featsieve.io.results import result_folder
 
     if table.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"The results would replace the table {table}: name another folder (-o).")
     with progress_line(quiet=quiet) as progress:
-        data = reading.read(table, progress, batch_column=batch_column)
+        data = reading.read(table, progress, batch_column=keeping.batch_column)
         with result_folder(folder, names=names, overwrite=force) as unfinished:
             yield data, unfinished, progress
 

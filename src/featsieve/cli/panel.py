@@ -1,14 +1,13 @@
 """``featsieve panel``: genes for the bench, as a folder with a page, tables and figures."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from featsieve.cli import options
-from featsieve.cli.console import output, plain_table, text_grid
-
-MOST_GENES = 10
+from featsieve.cli.console import output
+from featsieve.cli.select import show_selection
 
 
 def panel(
@@ -19,18 +18,8 @@ def panel(
         options.output_option("FOLDER", "Folder of the panel [default: NAME-panel, here]."),
     ] = None,
     *,
-    n_genes: Annotated[
-        Any,
-        typer.Option(
-            "--genes",
-            parser=options.read_count,
-            metavar="auto|significant|K|SHARE",
-            help="How many genes (or other features): a count, a share, the fewest that show the "
-            "clusters, or all that go with them at q <= 0.05.",
-        ),
-    ] = "auto",
     reading: options.Reading,
-    looking: options.Looking,
+    choosing: options.Choosing,
     constraining: options.Constraining,
     qvalues: Annotated[
         bool, typer.Option("--qvalues", help="Test every gene, by some forty fits.")
@@ -42,49 +31,33 @@ def panel(
     Into FOLDER go: `index.html` (open it in a browser: all of it), `panel.csv` (a row per gene:
     which cluster it tells, how many cells express it there and elsewhere, the gene of the panel
     that is most like it), `curve.csv` (what each next gene adds), `cells.csv` (cluster of every
-    cell), `methods.md` (a paragraph for the paper) and the figures as `.svg`. Genes are in the
-    order of the path: the first k are a good panel of k.
+    cell), `methods.md` (a paragraph for the paper), a dot plot and a matrix by cluster as `.svg`.
+    Genes are in the order of the path: the first k are a good panel of k.
 
     Raw counts of `.h5ad` files are normalised. With `--label-column` the page says how well known
-    types are kept; the selection never sees them.
+    types are kept; the selection never sees them. Subsamples are drawn if `--subsamples` asks.
 
     Example: `featsieve panel cells.h5ad --genes 150 --exclude 'MT-*,RP[SL]*' -o panel`
 
     Example: `featsieve panel cells.h5ad --keep CD3E,CD19 --costs prices.csv --budget 200 -o panel`
     """
     from featsieve.io.table import known_format
-    from featsieve.workflow.panel import KNOWN, check_libraries, make_panel, write_panel
+    from featsieve.workflow.panel import KNOWN, check_libraries, write_panel
+    from featsieve.workflow.select import select_features
 
     constraints = constraining.read()  # mistakes are found before a large table is read
     check_libraries()
     folder = output_folder or Path(f"{table.name[: -len(known_format(table, 'read'))]}-panel")
-    new = options.new_results(
-        table,
-        folder,
-        names=KNOWN,
-        reading=reading,
-        batch_column=constraining.batch_column,
-        force=force,
-    )
+    new = options.new_results(table, folder, KNOWN, reading, constraining, force=force)
     with new as (data, unfinished, progress):
-        settings = vars(looking) | constraints | {"qvalues": qvalues}
-        made = make_panel(data, n_genes=n_genes, progress=progress, **settings)
+        settings = vars(choosing) | constraints | {"qvalues": qvalues, "what": "gene"}
+        settings["n_subsamples"] = choosing.n_subsamples or 0
+        run = select_features(data, progress=progress, **settings)
         progress("drawing and writing")
-        _, words = write_panel(made, unfinished, source=table, command=context.obj)
-    console, genes = output(), made.genes
-    rows = [
-        [
-            str(genes["rank"][i]),
-            genes["gene"][i],
-            f"{genes['tells_cluster'][i]}, {genes['side'][i]}",
-        ]
-        for i in range(min(genes.n_rows, MOST_GENES))
+        summary = write_panel(run, unfinished, source=table, command=context.obj)
+    files = [
+        ("Open in a browser", folder / "index.html"),
+        ("For the bench", folder / "panel.csv"),
+        ("For the paper", folder / "methods.md"),
     ]
-    console.print(plain_table(["rank", "gene", "tells cluster"], rows, left=["gene"]))
-    if genes.n_rows > MOST_GENES:
-        console.print(f"and {genes.n_rows - MOST_GENES:,} more in panel.csv")
-    notes = [("-", text) for text in (*words, *map(str, made.run.notes))]
-    console.print(text_grid(notes, gap=1) if notes else "")
-    typer.echo(f"Open in a browser   {folder / 'index.html'}")
-    typer.echo(f"For the bench       {folder / 'panel.csv'}")
-    typer.echo(f"For the paper       {folder / 'methods.md'}")
+    show_selection(output(), summary, files, listed="panel.csv")

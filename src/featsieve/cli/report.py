@@ -54,7 +54,14 @@ def report(
             )
         write_text(page, render_selection(read_summary(run / "summary.json")))
     elif (run / "plan.json").is_file():
-        _write_benchmark(run, page, markdown)
+        from featsieve.bench.store import Store
+        from featsieve.report import write_bench_report
+
+        about, rows = Store(run).about(), Store(run).read()
+        if not len(rows):
+            raise ValueError(f"No cell in {run} is finished yet: run the plan first.")
+        planned = {"title": about["title"], "planned": about["cells"]}
+        write_bench_report(rows, page, markdown=markdown, **planned)
         written += [markdown] if markdown is not None else []
     else:
         raise FileNotFoundError(
@@ -62,15 +69,3 @@ def report(
             "`featsieve bench run` wrote."
         )
     typer.echo(f"Wrote {' and '.join(map(str, written))}")
-
-
-def _write_benchmark(folder: Path, page: Path, markdown: Path | None) -> None:
-    """Write the page of a benchmark, which may still be running."""
-    from featsieve.bench.store import Store
-    from featsieve.report import write_bench_report
-
-    store = Store(folder)
-    about, rows = store.about(), store.read()
-    if not len(rows):
-        raise ValueError(f"No cell in {folder} is finished yet: run the plan first.")
-    write_bench_report(rows, page, markdown=markdown, title=about["title"], planned=about["cells"])

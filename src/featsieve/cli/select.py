@@ -1,5 +1,6 @@
 """``featsieve select``: from a table to its selected features, with a report and a model."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,14 @@ ESSENCE = (
     *("title", "table", "method", "number", "selected", "clusters", "structure", "stability"),
     *("evaluation", "reproduce", "words", "caveats"),
 )
+# Files that are named at the end, each with what it is.
+FOUND = {
+    "report": "Open in a browser",
+    "selected": "The reduced table",
+    "features": "Why each feature",
+    "samples": "Cluster of samples",
+    "changes": "Repaired cells",
+}
 
 
 def select(
@@ -83,13 +92,7 @@ def select(
     find_method(method)  # mistakes are found before a large table is read
     names, constraints = plan_files(table), constraining.read()
     new = options.new_results(
-        table,
-        output_folder,
-        names=KNOWN,
-        reading=reading,
-        batch_column=constraining.batch_column,
-        force=force,
-        quiet=as_json,
+        table, output_folder, KNOWN, reading, constraining, force=force, quiet=as_json
     )
     with new as (data, unfinished, progress):
         check_shape(image, data.X.shape[1])
@@ -105,34 +108,31 @@ def select(
         essence = {key: summary[key] for key in ESSENCE}
         print_json(essence | {"files": {kind: str(path) for kind, path in files.items()}})
         return
-    show_selection(output(), summary, files)
+    ending = "".join(files["selected"].suffixes) or ".csv"
+    apply = f"featsieve apply {files['model']} NEW{ending} -o NEW-selected{ending}"
+    lines = [(text, files[kind]) for kind, text in FOUND.items() if kind in files]
+    show_selection(output(), summary, [*lines, ("For other rows", apply)], listed="features.csv")
 
 
-def show_selection(console: "Console", summary: dict[str, Any], files: dict[str, Path]) -> None:
-    """Print what was found, its caveats and where everything is."""
+def show_selection(
+    console: "Console", summary: dict[str, Any], files: Iterable[tuple[str, Any]], *, listed: str
+) -> None:
+    """Print what was found (features beyond the best are ``listed`` in a file), and the files."""
     from rich.text import Text
 
     what, *words = summary["words"]
     console.print(Text(f"\n{what}\n", style="bold"))
-    console.print(_best_features(summary))
-    console.print(text_grid([("-", word) for word in (*words, *_judged(summary))], gap=1))
+    console.print(_best_features(summary, listed))
+    console.print(text_grid([("-", word) for word in words], gap=1))
     if summary["caveats"]:
         console.print("\n[bold]Mind that[/]")
         console.print(text_grid([("-", each["text"]) for each in summary["caveats"]], gap=1))
-    ending = "".join(files["selected"].suffixes) or ".csv"
     console.print()
-    for text, where in (
-        ("Open in a browser", files["report"]),
-        ("The reduced table", files["selected"]),
-        ("Why each feature", files["features"]),
-        ("Cluster of samples", files["samples"]),
-        *([("Repaired cells", files["changes"])] if "changes" in files else []),
-        ("For other rows", f"featsieve apply {files['model']} NEW{ending} -o NEW-selected{ending}"),
-    ):
+    for text, where in files:
         console.print(Text(f"{text:<18}  {where}"), soft_wrap=True)
 
 
-def _best_features(summary: dict[str, Any]) -> Any:
+def _best_features(summary: dict[str, Any], listed: str) -> Any:
     """Return a table of the best features."""
     facts, total = summary["features"], summary["number"]["selected"]
     head, left = ["rank", "feature", "score", "tells cluster"], ["feature", "tells cluster"]
@@ -147,21 +147,6 @@ def _best_features(summary: dict[str, Any]) -> Any:
             row.insert(3, f"{share:.0%}")
     table = plain_table(head, rows, left=left)
     if total > len(rows):
-        table.caption = f"and {total - len(rows):,} more in features.csv"
+        table.caption = f"and {total - len(rows):,} more in {listed}"
         table.caption_justify = "left"
     return table
-
-
-def _judged(summary: dict[str, Any]) -> list[str]:
-    """Say how far clusters agree with known classes: those of k-means, and of the method."""
-    names = {
-        "selected": "k-means on the {n:,} selected features",
-        "all": "k-means on all {n:,} features",
-        "clusters": "the clusters above",
-    }
-    scores = [
-        f"{names[row['kind']].format(n=row['n_features'])}: accuracy {row['accuracy']:.2f}, "
-        f"NMI {row['nmi']:.2f}"
-        for row in (summary["evaluation"] or {}).get("rows", ())
-    ]
-    return [f"Known classes, used to judge only: {'; '.join(scores)}."] if scores else []

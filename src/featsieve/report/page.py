@@ -62,33 +62,19 @@ class Gallery:
     wide: bool = False
 
 
-@dataclass(frozen=True)
-class Points:
-    """A list of sentences."""
-
-    kind: ClassVar[str] = "points"
-    items: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Code:
-    """A command or other text that is shown as it is."""
-
-    kind: ClassVar[str] = "code"
-    text: str
-
-
-Block = PageTable | Gallery | Points | Code
+Block = PageTable | Gallery
 
 
 @dataclass(frozen=True)
 class Section:
-    """A chapter: an anchor, a heading, paragraphs, then blocks."""
+    """A chapter: an anchor, a heading, paragraphs, a list of sentences, blocks, a command."""
 
     anchor: str
     title: str
     paragraphs: tuple[str, ...]
     blocks: tuple[Block, ...]
+    points: tuple[str, ...] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,16 +91,12 @@ def render_html(page: Page) -> str:
     from markupsafe import Markup
 
     environment = template_environment(autoescape=True)
-    environment.filters["data_uri"] = _data_uri
     template = environment.get_template("bench.html.j2")
     return template.render(page=page, css=Markup(template_text("page.css"))) + "\n"
 
 
 def render_markdown(page: Page) -> str:
-    """Render a page as Markdown: tables and sentences.
-
-    Figures are left out; wide ones leave their descriptions.
-    """
+    """Render a page as Markdown: tables and sentences, and of wide figures the descriptions."""
     environment = template_environment(autoescape=False)
     environment.filters["md"] = escape_markdown
     environment.filters["fenced"] = lambda text: text.replace("```", "'''")
@@ -140,7 +122,9 @@ def template_environment(**settings: Any) -> Any:
     except ImportError as error:
         raise ImportError("Reports need jinja2: pip install 'featsieve[report]'.") from error
     loader = jinja2.FunctionLoader(template_text)
-    return jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, **settings)
+    environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, **settings)
+    environment.filters["data_uri"] = _data_uri
+    return environment
 
 
 def _data_uri(svg: str) -> str:

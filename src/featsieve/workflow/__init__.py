@@ -10,13 +10,11 @@ Nothing here prints.
 """
 
 from featsieve.workflow.outputs import save_run
-from featsieve.workflow.panel import Panel, make_panel, save_panel
+from featsieve.workflow.panel import save_panel
 from featsieve.workflow.select import SelectionRun, select_features
 
 __all__ = [
-    "Panel",
     "SelectionRun",
-    "make_panel",
     "save_panel",
     "save_run",
     "select_features",

@@ -13,10 +13,11 @@ from featsieve.io.names import named_or_places
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
 from featsieve.io.table import table_format
+from featsieve.names import counted
 from featsieve.workflow.columns import count_where
 from featsieve.workflow.findings import about_cells
 from featsieve.workflow.impute import words_with_gaps
-from featsieve.workflow.messages import by_column, counted, list_columns, list_counts
+from featsieve.workflow.messages import by_column, list_columns, list_counts
 
 MODEL = "model.skops"
 
@@ -36,11 +37,7 @@ def load_selection(path: Path) -> SelectionModel:
 def apply_model(
     model: SelectionModel, path: Path, *, predict: bool = False, sheet: str | None = None
 ) -> tuple[Dataset, np.ndarray | None, list[str]]:
-    """Return the selected columns of a file, the clusters of its rows if asked for, and notes.
-
-    It is read as the table of the fit was: transposed, repaired, of the same ``sheet`` unless one
-    is named.
-    """
+    """Return the selected columns of a file, the clusters of its rows if asked for, and notes."""
     inside = getattr(model.selector, "selector_", None)  # of AutoSelector, StabilitySelection
     if predict and not (hasattr(model.selector, "predict") or hasattr(inside, "predict")):
         raise ValueError(
@@ -73,10 +70,7 @@ def apply_model(
 def read_new(
     model: SelectionModel, path: Path, *, predict: bool = False, sheet: str | None = None
 ) -> Dataset:
-    """Read what a model needs of a table, with names and classes of the samples where they are.
-
-    To predict it may need batches, and all columns for totals or means of rows.
-    """
+    """Read what a model needs of a table, with names and classes of the samples where they are."""
     columns = model.feature_names if predict and model.needs_all else model.selected
     as_before = {"sheet": None, **(model.reading or {})}
     if sheet is not None or FORMATS.get(table_format(path) or "") is not SHEETS:

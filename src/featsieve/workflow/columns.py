@@ -38,11 +38,7 @@ def constant_columns(X: Any) -> np.ndarray:
 
 
 def row_number_columns(X: Any, names: Sequence[str] | None = None) -> np.ndarray:
-    """Return the columns that look like row numbers.
-
-    They hold whole numbers that rise by one from row to row, or distinct whole numbers under a name
-    that says what they are: "row", "sample id", "No.".
-    """
+    """Return the columns that look like row numbers, by their values or their names."""
     n, d = X.shape
     if n < defaults.ROW_NUMBERS_FEWEST:
         return np.empty(0, dtype=np.intp)

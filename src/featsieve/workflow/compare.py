@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.criteria.batches import within_batches
-from featsieve.criteria.n_clusters import count_clusters
-from featsieve.criteria.structure import WHAT_TO_DO, find_structure, untested
+from featsieve.criteria.structure import WHAT_TO_DO
 from featsieve.datasets import Dataset
 from featsieve.evaluation.judging import Judge, too_many_classes
 from featsieve.workflow.messages import ProgressCallback, silent
@@ -31,13 +30,7 @@ def compare_methods(
     progress: ProgressCallback = silent,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Let several methods select as many features of one table, and compare what they select.
-
-    ``settings`` are those of `prepare_table`; batches of the table, ``keep`` and ``exclude`` count.
-    "auto" numbers are found once, that of the features by JASFS: selections of different sizes
-    cannot agree. A method that fails has a row as well, with the reason. Where classes are known,
-    k-means on the selected columns is judged by them, and the last row is for all features.
-    """
+    """Let several methods select as many features of one table, and compare what they select."""
     chosen = {kind.__name__: kind for kind in map(find_method, methods)}
     priced = [part for part in ("groups", "costs", "budget") if settings.get(part) is not None]
     if priced:
@@ -46,9 +39,8 @@ def compare_methods(
             f"leave {' and '.join(priced)} out, or select with one method at a time."
         )
     prepared = prepare_table(table, **settings)
-    batch = None if prepared.table.batch is None else np.asarray(prepared.table.batch)
-    in_batches: dict[str, Any] = {} if batch is None else {"batch": batch}
-    inside, codes, _ = within_batches(prepared.X, batch)
+    in_batches = prepared.in_batches
+    inside = within_batches(prepared.X, in_batches.get("batch"))[0]
     X, names, random_state = prepared.X, prepared.table.names, prepared.random_state
     n_clusters, n_features = prepared.n_clusters, prepared.n_features
     n, d, owner = X.shape[0], len(names), prepared.owner
@@ -62,42 +54,31 @@ def compare_methods(
     rows, supports, bought = [], [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of several methods about one table
-        progress("counting clusters and features")
+        shared = {"random_state": random_state, **prepared.constraints}
         if isinstance(n_clusters, str) or isinstance(n_features, str):
-            structure = find_structure(
-                inside, random_state=random_state, codes=codes, variables=owner
-            )
+            progress("counting clusters and features")
+            finder = make_selector(
+                find_method(DEFAULT_METHOD), n_clusters=n_clusters, n_features=n_features, **shared
+            ).fit(X, **in_batches)
+            structure = getattr(finder, "structure_", None)
             if structure is not None and structure.verdict != "clusters":
                 notes.append(f"{structure.sentence} {WHAT_TO_DO}")
-        if isinstance(n_clusters, str):
-            n_clusters = count_clusters(
-                inside, random_state=random_state, codes=codes, variables=owner
-            ).n_clusters
-            notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
-        counts = {"n_clusters": n_clusters, "random_state": random_state, **prepared.constraints}
-        if isinstance(n_features, str):
-            finder = make_selector(find_method(DEFAULT_METHOD), n_features=n_features, **counts)
-            with untested():
-                finder.fit(X, **in_batches)
-            n_features = finder._count_units(np.flatnonzero(finder.support_))
-            notes.append(f"{n_features} features for every method: as many as JASFS finds.")
+            if isinstance(n_clusters, str):
+                n_clusters = finder.n_clusters_
+                notes.append(f"{n_clusters} clusters: found, right within a factor of about two.")
+            if isinstance(n_features, str):
+                n_features = finder._count_units(np.flatnonzero(finder.support_))
+                notes.append(f"{n_features} features for every method: as many as JASFS finds.")
         for name, kind in chosen.items():
             progress(name)
-            selector = make_selector(kind, n_features=n_features, **counts)
+            selector = make_selector(kind, n_clusters=n_clusters, n_features=n_features, **shared)
             row, support = _fit(selector, X, **in_batches)
             columns = support
             if owner is not None:
                 support = np.bincount(owner, weights=support) > 0.0
                 row["n_features"] = int(support.sum())
             if support.any():
-                repeats = repeat_selection(
-                    selector,
-                    X,
-                    prepared.n_subsamples,
-                    batch=batch,
-                    random_state=random_state,
-                    progress=progress,
-                )
+                repeats = repeat_selection(selector, prepared, progress)
                 notes += [f"{name}: {note}" for note in repeats.notes]
                 if (stable := repeats.stability) is not None:
                     row |= zip(STABILITY, (stable.value, *stable.interval), strict=True)

@@ -17,10 +17,7 @@ from featsieve.io.names import find_columns, is_number
 def place_constraints(
     names: Sequence[str], given: Mapping[str, Any], *, flags: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return constraints in positions, for a table without names, and refuse what cannot be met.
-
-    Errors name columns, which the fit knows by their positions only.
-    """
+    """Return constraints in positions, and refuse what cannot be met: here errors name columns."""
     found = in_positions(names, given, flags=flags)
     make_offer(len(names), names, **found)
     return found
@@ -29,10 +26,7 @@ def place_constraints(
 def spread_constraints(
     placed: Mapping[str, Any], owner: np.ndarray, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return constraints of features as those of their columns; features of several are groups.
-
-    ``owner`` is the feature of every column.
-    """
+    """Return constraints of features as those of their columns; features of several are groups."""
 
     def columns(features: Any) -> np.ndarray:
         return np.flatnonzero(np.isin(owner, features))
@@ -104,10 +98,7 @@ def read_costs(path: Path) -> dict[str, float]:
 
 
 def _pairs(path: Path, columns: tuple[str, str]) -> tuple[list[tuple[int, str, str]], str]:
-    """Return the number and two cells of every line of a small text file, and its decimal mark.
-
-    Cells are separated as in tables: numbers may have decimal commas unless commas do it.
-    """
+    """Return the number and two cells of every line of a small text file, and its decimal mark."""
     text = read_small(path, what=f"table with the columns {' and '.join(columns)}")
     text = text.lstrip("\ufeff")
     separator = find_separator(text.strip().partition("\n")[0])

@@ -11,6 +11,7 @@ from featsieve.datasets import Dataset
 from featsieve.io.cells import describe_odd
 from featsieve.io.counts import LARGEST_LOG, kind_of
 from featsieve.io.names import name_words, names_features
+from featsieve.names import counted
 from featsieve.workflow.columns import (
     constant_columns,
     count_where,
@@ -18,7 +19,7 @@ from featsieve.workflow.columns import (
     row_number_columns,
     sample_part,
 )
-from featsieve.workflow.messages import MOST_NAMES, Note, counted, list_columns
+from featsieve.workflow.messages import MOST_NAMES, Note, list_columns
 
 # Correlations that are held at once.
 BLOCK_ELEMENTS = 2**22
@@ -32,11 +33,7 @@ SAMPLE_WORDS = {
 
 
 def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False) -> Iterator[Note]:
-    """Yield what a user should know about a table: how it was read, odd columns, odd values.
-
-    Values are looked at in a part of a large table, as clusters are. ``proposed`` says that nobody
-    has asked for repairs yet.
-    """
+    """Yield what a user should know about a table: how it was read, odd columns, odd values."""
     yield from about_cells(table, proposed=proposed)
     if table.y is not None and table.complete_y is None:
         missing = counted(int(np.sum(table.y < 0)), "label")
@@ -53,10 +50,7 @@ def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False)
 
 
 def dense_part(table: Dataset, random_state: int = 0) -> tuple[np.ndarray, list[str] | None]:
-    """Return a part of a table, of columns that vary and are finite, and their names.
-
-    There are no names where columns were sampled, so that nobody takes some for all.
-    """
+    """Return a part of a table, finite columns that vary, and their names if all are there."""
     usable = ~constant_columns(table.X) & (count_where(table.X, np.isinf) == 0)
     X, columns = sample_part(table.X, np.flatnonzero(usable), random_state)
     names = table.names
@@ -150,10 +144,7 @@ def _about_columns(table: Dataset) -> Iterator[Note]:
 
 
 def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Iterator[Note]:
-    """Say what the values of a dense part of a table, whose columns vary, look like.
-
-    ``names`` are those of all columns, None if some of them are not there.
-    """
+    """Say what the values of a dense part of a table, whose columns vary, look like."""
     by_values, by_names, why = transposed_signs(table, X)
     if by_values or by_names > 1:  # one name alone may well be right: rows can be proteins
         yield Note(

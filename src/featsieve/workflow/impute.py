@@ -25,10 +25,7 @@ INSTEAD = {"median": "nearest", "nearest": "median", "category": "median"}
 
 
 def impute_table(table: Dataset, how: str | None) -> tuple[np.ndarray, Dataset]:
-    """Return what new rows are filled with, a number for every column, and the table filled.
-
-    Columns without any value become 0.
-    """
+    """Return what fills new rows, a number (of empty columns 0) for each, and the table filled."""
     if how == "category":
         table = _with_missing_level(table)
     fill = _medians(table)

@@ -34,10 +34,7 @@ from featsieve.workflow.messages import Note, ProgressCallback, by_column, silen
 def read_to_inspect(
     path: Path, options: dict[str, Any], progress: ProgressCallback = silent
 ) -> tuple[Dataset, list[Note]]:
-    """Read a table with all that can be done for it: words encoded or left out, cells repaired.
-
-    One that looks transposed by two signs, of which one is a name, is read so, and a note says why.
-    """
+    """Read a table with all that can be done for it: words encoded or left out, cells repaired."""
     progress(f"reading {path.name}")
     encode = options.get("encode") or True
     options = {**options, "drop_text": True, "repair": True, "encode": encode}
@@ -57,12 +54,7 @@ def inspect_table(
     random_state: int = 0,
     progress: ProgressCallback = silent,
 ) -> dict[str, Any]:
-    """Return facts about a table: shape, gaps, columns that cannot be features, clusters.
-
-    ``asked`` are columns that were left out on request: they are not reported as text; ``notes``
-    were taken before. Clusters are looked for in at most 600 rows and 3e6 elements, all else is
-    counted in the whole table.
-    """
+    """Return facts about a table: shape, gaps, columns that cannot be features, clusters."""
     X: Any = table.X
     names = table.names
     progress("counting")
@@ -126,10 +118,7 @@ def _way_to_fill(table: Dataset) -> str:
 def _look_for_structure(
     table: Dataset, usable: np.ndarray, random_state: int
 ) -> dict[str, Any] | None:
-    """Return the structure of a part of the table, and how many clusters; None if too small.
-
-    Words are seen as `select` sees them: indicators that are one feature together.
-    """
+    """Return the structure of a part of the table, and how many clusters; None if too small."""
     if table.encodings:
         table = impute_table(table, _way_to_fill(table))[1]
     X, columns = sample_part(table.X, usable, random_state)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from featsieve.names import counted
+
 # Called with what is done now.
 ProgressCallback = Callable[[str], None]
 MOST_NAMES = 5  # that a message lists
@@ -23,11 +25,6 @@ class Note(str):
 
 def silent(text: str) -> None:
     """Say nothing."""
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun}{'s'[: number != 1]}"
 
 
 def list_columns(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from inspect import signature
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -13,6 +13,9 @@ from featsieve.evaluation import Stability, selection_stability
 from featsieve.names import did_you_mean
 from featsieve.validation import check_number, resolve_n_features
 from featsieve.workflow.messages import Note, ProgressCallback, silent
+
+if TYPE_CHECKING:
+    from featsieve.workflow.prepare import Prepared
 
 DEFAULT_METHOD = "JASFS"
 
@@ -94,21 +97,11 @@ class Repeats(NamedTuple):
 
 
 def repeat_selection(
-    selector: Any,
-    X: Any,
-    n_subsamples: int,
-    *,
-    batch: Any = None,
-    random_state: int = 0,
-    progress: ProgressCallback = silent,
+    selector: Any, prepared: "Prepared", progress: ProgressCallback = silent
 ) -> Repeats:
-    """Fit a selector again to random subsets of the rows.
-
-    The numbers of clusters and of features are those of the selector, as it was fitted: what is
-    asked is whether the same features come back, not whether the same numbers do.
-    """
-    rng = np.random.RandomState(random_state)
-    n = X.shape[0]
+    """Fit a selector again to random subsets of the rows, with the numbers that it has found."""
+    X, n_subsamples = prepared.X, prepared.n_subsamples
+    rng, n = np.random.RandomState(prepared.random_state), X.shape[0]
     n_rows = min(max(round(defaults.SUBSAMPLE_SHARE * n), 2), n - 1)
     selections, failures = [], []
     for i in range(n_subsamples):
@@ -118,7 +111,7 @@ def repeat_selection(
         try:
             with catch_warnings():
                 simplefilter("ignore")  # the fit to all rows has reported the same
-                inside = {} if batch is None else {"batch": np.asarray(batch)[rows]}
+                inside = {name: batch[rows] for name, batch in prepared.in_batches.items()}
                 selections.append(support_of_features(selector, again.fit(X[rows], **inside)))
         except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
             failures.append(str(error).rstrip("."))

@@ -1,7 +1,6 @@
 """A panel for the bench: which genes to buy, what each tells, and what each next one adds."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,92 +13,26 @@ from featsieve.io.files import write_text
 from featsieve.io.optional import load_optional
 from featsieve.io.results import result_folder
 from featsieve.io.table import write_csv
-from featsieve.report.figures import for_file
-from featsieve.report.panel import (
-    in_genes,
-    kept_types,
-    panel_figures,
-    panel_methods,
-    render_panel,
-)
+from featsieve.names import counted
+from featsieve.report import render_selection
+from featsieve.report.panel import panel_summary
 from featsieve.tables import Table
-from featsieve.workflow.messages import counted
 from featsieve.workflow.outputs import CHANGES, change_file, summarize
 from featsieve.workflow.prepare import change_table
-from featsieve.workflow.select import SelectionRun, select_features
+from featsieve.workflow.select import SelectionRun
 
 TABLES = ("panel.csv", "curve.csv", "cells.csv")
 PAGES = ("index.html", "methods.md")
-FIGURES = ("curve.svg", "dots.svg", "matrix.svg", "maps.svg")
+FIGURES = ("dots.svg", "matrix.svg")
 # All files that panels have written; tables with values below 0 have no dots.
 KNOWN = (*PAGES, *TABLES, *FIGURES, CHANGES)
 
 
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """A panel of genes (or other features), and what is known about it.
+def panel_tables(run: SelectionRun) -> tuple[Table, Table, dict[str, np.ndarray | None]]:
+    """Return what a person needs to buy each gene, what each adds, and "mean", "share" by cluster.
 
-    Attributes
-    ----------
-    run : SelectionRun
-        The selection: clusters, structure, notes.
-    genes : Table
-        One row per gene of the panel, in the order of rank: the first k are a good panel of k. See
-        `make_panel` for its columns.
-    curve : Table
-        One row per step of the path, also behind the panel's end: the gene, what it adds
-        (``gain``), and how far the loss has fallen up to it, as a share of its fall on the whole
-        path (``explained``).
-    mean, share : ndarray of shape (n_genes, n_clusters)
-        Mean of each gene in each cluster, and the share of its cells that express it (above 0);
-        share is None where values are below 0.
+    The share is that of the cells that express a gene, None where values are below 0.
     """
-
-    run: SelectionRun
-    genes: Table
-    curve: Table
-    mean: np.ndarray
-    share: np.ndarray | None
-
-
-def make_panel(table: Any, *, n_genes: int | float | str = "auto", **settings: Any) -> Panel:
-    """Select a panel of genes, and say of each what a person needs who is to buy it.
-
-    Parameters
-    ----------
-    table : Dataset, path, data frame or array
-        Rows are cells or other samples. Counts of AnnData files are normalised.
-    n_genes : int, float, "auto" or "significant", default="auto"
-        As ``n_features`` of `select_features`.
-    **settings
-        Further settings of `select_features`: ``n_clusters``, ``keep``, ``exclude``, ``groups``,
-        ``costs``, ``budget``, ``counts``, ``qvalues``, ``random_state``, ...
-
-    Returns
-    -------
-    Panel
-        Its ``genes`` have the columns gene, rank; tells_cluster, and whether the gene is high or
-        low there (side); mean_inside, mean_outside and share_inside, share_outside (of cells that
-        express it) of that cluster, in the values that were looked at, which are those of the bench
-        and not corrected for batches; closest_in_panel and correlation (inside of batches, as the
-        cluster that it tells); q_value, where computed;
-        certainty (the share of the views of the table that select it); kept, price, bought_with,
-        group, where constrained.
-
-    Examples
-    --------
-    >>> from featsieve.datasets import make_planted
-    >>> from featsieve.workflow import make_panel
-    >>> planted = make_planted(90, 40, n_informative=6, n_clusters=3, signal=3.0, random_state=0)
-    >>> panel = make_panel(planted.X, n_genes=4, n_clusters=3, keep=[7])
-    >>> panel.genes["kept"].tolist(), str(panel.genes["gene"][0])
-    ([True, False, False, False], 'x7')
-    >>> bool(panel.curve["explained"][3] < panel.curve["explained"][4])
-    True
-    """
-    run = select_features(
-        table, n_features=n_genes, **{"n_subsamples": 0, "what": "gene", **settings}
-    )
     found, chosen = run.found, run.found.chosen
     X = found.X[:, chosen]
     values = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
@@ -137,7 +70,7 @@ def make_panel(table: Any, *, n_genes: int | float | str = "auto", **settings: A
         group = {int(j): name for name, columns in groups.items() for j in columns}
         genes["group"] = [group.get(int(j), "") for j in chosen]
     means = {name: (total / sizes[:, None]).T for name, total in sums.items()}
-    return Panel(run, genes, _curve(run), means["mean"], means.get("share"))
+    return genes, _curve(run), {"mean": means["mean"], "share": means.get("share")}
 
 
 def _curve(run: SelectionRun) -> Table:
@@ -163,19 +96,19 @@ def _curve(run: SelectionRun) -> Table:
 
 
 def save_panel(
-    panel: Panel,
+    run: SelectionRun,
     folder: str | os.PathLike[str],
     *,
     source: str | os.PathLike[str] | None = None,
     command: str | None = None,
     overwrite: bool = False,
 ) -> dict[str, Path]:
-    """Write a panel as a folder: a page, tables, figures and a methods section.
+    """Write a selection as a panel of genes: a page, tables, figures and a methods section.
 
     Parameters
     ----------
-    panel : Panel
-        From `make_panel`.
+    run : SelectionRun
+        From `select_features`. Rows are cells or other samples.
     folder : str or path
         Made if it is not there. A folder with other files in it is refused.
     source : str or path, optional
@@ -188,25 +121,34 @@ def save_panel(
     Returns
     -------
     dict of str to Path
-        The files by their names: "index.html", "panel.csv", "curve.csv", "cells.csv", "methods.md"
-        and the figures; "changes.csv" if cells of the table were repaired.
+        The files by their names: "index.html", "methods.md", "dots.svg", "matrix.svg"; "cells.csv",
+        the cluster of every cell; "curve.csv", what each gene of the path adds (``gain``) and how
+        far the loss has fallen up to it, as a share of its fall on the whole path (``explained``);
+        "changes.csv" if cells of the table were repaired; and "panel.csv" in the order of rank: the
+        first k genes are a good panel of k. Its columns are gene, rank; tells_cluster, and whether
+        the gene is high or low there (side); mean_inside, mean_outside and share_inside,
+        share_outside (of cells that express it) of that cluster, in the values that were looked at,
+        which are those of the bench and not corrected for batches; closest_in_panel and correlation
+        (inside of batches, as the cluster that it tells); q_value, where computed; certainty (the
+        share of the views of the table that select it); kept, price, bought_with, group, where
+        constrained.
 
     Examples
     --------
     >>> import tempfile
     >>> from featsieve.datasets import make_planted
-    >>> from featsieve.workflow import make_panel, save_panel
+    >>> from featsieve.workflow import save_panel, select_features
     >>> X = make_planted(60, 20, n_informative=5, n_clusters=3, signal=3.0, random_state=0).X
-    >>> panel = make_panel(X, n_genes=5, n_clusters=3)
+    >>> run = select_features(X, n_features=5, n_clusters=3, n_subsamples=0)
     >>> with tempfile.TemporaryDirectory() as home:
-    ...     files = save_panel(panel, f"{home}/panel")
+    ...     files = save_panel(run, f"{home}/panel")
     >>> "index.html" in files and "panel.csv" in files
     True
     """
     check_libraries()
     with result_folder(folder, names=KNOWN, overwrite=overwrite) as unfinished:
-        written, _ = write_panel(panel, unfinished, source=source, command=command)
-    return {name: Path(folder) / name for name in written}
+        summary = write_panel(run, unfinished, source=source, command=command)
+    return {name: Path(folder) / name for name in summary["reproduce"]["more"]["files"].values()}
 
 
 def check_libraries() -> None:
@@ -215,32 +157,27 @@ def check_libraries() -> None:
         load_optional(library, "Writing a panel", extra="report")
 
 
-def write_panel(panel: Panel, folder: Path, **about: Any) -> tuple[list[str], list[str]]:
-    """Write the files of a panel into a folder that is there; return their names, and the answer.
-
-    That is a few sentences: clusters, verdict, and how well known types are kept.
-    """
-    summary = in_genes(summarize(panel.run, **about))
+def write_panel(run: SelectionRun, folder: Path, **about: Any) -> dict[str, Any]:
+    """Write the files of a panel into a folder that is there, and return the summary."""
+    genes, curve, by_cluster = panel_tables(run)
+    drawn = FIGURES[by_cluster["share"] is None :]
+    files = {name: name for name in (*PAGES, *TABLES, *drawn)} | change_file(run.table)
     facts = {
-        "settings": repr(clone(panel.run.selector).set_params(**dict.fromkeys(CONSTRAINTS))),
-        "constraints": constraint_sentences(panel.run),
-        "notes": [str(n) for n in panel.run.notes if n.kind in ("values", "batch", "constraints")],
+        "settings": repr(clone(run.selector).set_params(**dict.fromkeys(CONSTRAINTS))),
+        "constraints": constraint_sentences(run),
+        "notes": [str(n) for n in run.notes if n.kind in ("values", "batch", "constraints")],
     }
-    figures = panel_figures(summary, panel.genes, panel.curve, mean=panel.mean, share=panel.share)
-    methods = panel_methods(summary, facts)
-    write_csv(folder / "panel.csv", panel.genes)
-    write_csv(folder / "curve.csv", panel.curve)
-    write_csv(folder / "cells.csv", panel.run.samples)
-    write_text(folder / "methods.md", methods)
-    for name, drawn in figures.items():
-        write_text(folder / f"{name}.svg", for_file(drawn.svg))
-    write_text(folder / "index.html", render_panel(summary, panel.genes, figures, methods))
-    changes = list(change_file(panel.run.table).values())
-    for name in changes:
-        write_csv(folder / name, change_table(panel.run.table))
-    files = [*PAGES, *TABLES, *(f"{name}.svg" for name in figures), *changes]
-    follows = [each["text"] for each in summary["caveats"] if each["kind"] == "follows"]
-    return files, [*summary["words"][1:-1], *kept_types(summary), *follows]
+    summary = panel_summary(summarize(run, names=files, **about), genes, facts, **by_cluster)
+    write_csv(folder / "panel.csv", genes)
+    write_csv(folder / "curve.csv", curve)
+    write_csv(folder / "cells.csv", run.samples)
+    write_text(folder / "methods.md", summary["panel"]["methods"])
+    for name, figure in summary["panel"]["figures"].items():
+        write_text(folder / f"{name}.svg", figure.svg)
+    write_text(folder / "index.html", render_selection(summary))
+    if "changes" in files:
+        write_csv(folder / CHANGES, change_table(run.table))
+    return summary
 
 
 def constraint_sentences(run: SelectionRun) -> list[str]:

@@ -51,6 +51,12 @@ class Prepared:
     n_filled: int = 0  # gaps
     notes: tuple[Note, ...] = ()  # what a user should know about the table
 
+    @property
+    def in_batches(self) -> dict[str, Any]:
+        """What a fit is told of the batches, if there are any."""
+        batch = self.table.batch
+        return {} if batch is None else {"batch": np.asarray(batch)}
+
 
 def prepare_table(
     table: Any,
@@ -66,11 +72,7 @@ def prepare_table(
     what: str = "feature",
     **constraints: Any,
 ) -> Prepared:
-    """Make a table ready for a selector; raise ValueError for one that cannot be used.
-
-    The options are those of `select_features`. ``standardize`` leaves the zeros of sparse tables.
-    ``what`` is what messages call a column: "feature" or "gene".
-    """
+    """Make a table ready for a selector; raise ValueError for one that cannot be used."""
     check_number("random_state", random_state, low=0, integer=True)
     table = as_dataset(table)
     if impute is not None:
@@ -166,10 +168,7 @@ def prepare_table(
 
 
 def _standardized(X: Any, owner: Any) -> tuple[Any, np.ndarray | None, np.ndarray]:
-    """Return the standardised table, and what was taken out, in the units of X.
-
-    Features of several columns (``owner``), indicators, stay as they are.
-    """
+    """Return the table standardised, but for indicators, and what was taken out, in its units."""
     table = check_range(X.tocsr() if is_sparse(X) else X, owner="standardize")
     scaler = StandardScaler(with_mean=not is_sparse(X)).fit(table)
     if owner is not None:

@@ -28,6 +28,8 @@ from featsieve.workflow.prepare import Prepared, as_dataset, prepare_table, samp
 
 # What a model needs to know of how a table was prepared.
 STEPS = ("fill", "centre", "scale", "target", "center_rows")
+# Settings of `select_features` that are no settings of `prepare_table`.
+OWN_SETTINGS = ("table", "method", "qvalues", "progress")
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,27 +194,11 @@ def select_features(
     >>> run.stability.value > 0.8
     True
     """
+    settings_of_table = {k: v for k, v in locals().items() if k not in OWN_SETTINGS}
     kind = find_method(method)
     table, filled = as_dataset(table), tuple[Note, ...]()
-    settings_of_table: dict[str, Any] = {
-        "n_clusters": n_clusters,
-        "n_features": n_features,
-        "standardize": standardize,
-        "impute": impute,
-        "counts": counts,
-        "center_rows": center_rows,
-        "n_subsamples": n_subsamples,
-        "random_state": random_state,
-        "keep": keep,
-        "exclude": exclude,
-        "groups": groups,
-        "costs": costs,
-        "budget": budget,
-        "what": what,
-    }
     prepared = prepare_table(table, **settings_of_table)
-    X, about, batch = prepared.X, prepared.table, prepared.table.batch
-    in_batches: dict[str, Any] = {} if batch is None else {"batch": np.asarray(batch)}
+    X, about, in_batches = prepared.X, prepared.table, prepared.in_batches
     numbers = {"n_clusters": prepared.n_clusters, "n_features": prepared.n_features}
     settings = {"random_state": random_state, **prepared.constraints}
     with warnings.catch_warnings(record=True) as caught:
@@ -222,14 +208,7 @@ def select_features(
         start = time.perf_counter()
         selector.fit(X, **in_batches)
         seconds = time.perf_counter() - start
-        repeats = repeat_selection(
-            selector,
-            X,
-            prepared.n_subsamples,
-            batch=batch,
-            random_state=random_state,
-            progress=progress,
-        )
+        repeats = repeat_selection(selector, prepared, progress)
         tested: Any = False
         if qvalues is None:
             qvalues = _can_test(selector, X, prepared)
@@ -302,8 +281,8 @@ def _filled_otherwise(
     other = prepare_table(table, **{**settings, "impute": INSTEAD[settings["impute"]]})
     constraints = dict.fromkeys(CONSTRAINTS) | other.constraints
     again = with_found_numbers(selector, **constraints)
-    batch, names = other.table.batch, other.table.names
-    again.fit(other.X, **({} if batch is None else {"batch": np.asarray(batch)}))
+    names = other.table.names
+    again.fit(other.X, **other.in_batches)
     owner = np.arange(len(names)) if other.owner is None else other.owner
     others = {names[j] for j in owner[again.get_support()]}
     if others == chosen:

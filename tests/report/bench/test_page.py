@@ -28,7 +28,7 @@ def small(n_sets=3, best=(0.7, 0.6, 0.5)):
 
 def found_in(rows, **given):
     page = bench_page(summarise_bench(frame(rows), **given))
-    return page, page.sections[0].blocks[0].items
+    return page, page.sections[0].points
 
 
 def test_an_unfinished_run_says_so_first():
@@ -95,7 +95,7 @@ def test_the_ceiling_is_no_competitor():
 
 def test_the_share_of_the_gap_is_drawn_and_listed():
     overview, default, *_ = bench_page(summarise_bench(frame(with_ceiling()))).sections
-    (figure,) = overview.blocks[1].figures
+    (figure,) = overview.blocks[0].figures
     assert figure.caption.endswith("Best first: Top 100, UDFS 50, NDFS 25, RUFS 0.")
     assert "UDFS" in figure.svg
     (table,) = [
@@ -106,7 +106,7 @@ def test_the_share_of_the_gap_is_drawn_and_listed():
     assert [e.text for e in udfs.entries] == ["+20.0 [+20.0, +20.0]", "3/0/0", "50 [50, 50]"]
     # a ceiling that is no higher than all features leaves no gap
     low = bench_page(summarise_bench(frame(with_ceiling(top=0.5))))
-    assert [block.kind for block in low.sections[0].blocks] == ["points", "table"]
+    assert [block.kind for block in low.sections[0].blocks] == ["table"]
 
 
 def test_the_page_says_which_sets_were_looked_at():

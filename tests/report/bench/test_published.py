@@ -1,9 +1,9 @@
 import pytest
 
-from featsieve.report.bench.published import NAMES, load_published
+from featsieve.report.bench.scores import NAMES, load_published
 
 PAPER = load_published()
-METHODS, COUNTS = tuple(NAMES.values()), PAPER.tables["n_features"]
+METHODS, COUNTS = tuple(NAMES.values()), PAPER["n_features"]
 # Sums of means and of deviations, taken from the printed tables with another program (awk).
 ROW_SUMS = {
     "acc": {
@@ -30,13 +30,13 @@ COUNT_SUMS = [2580, 1110, 1990, 2582, 3300, 2538, 2917, 2650]
 
 @pytest.mark.parametrize("metric", ["acc", "nmi"])
 def test_rows_and_columns_add_up_to_the_printed_tables(metric):
-    scores = PAPER.tables[metric]
+    scores = PAPER[metric]
     assert len(scores) == 88
     for method, sums in ROW_SUMS[metric].items():
         for part in (0, 1):
-            total = sum(scores[name, method][part] for name in PAPER.shapes)
+            total = sum(scores[name, method][part] for name in PAPER["shapes"])
             assert total == pytest.approx(sums[part], abs=1e-6)
-    for name, sums in zip(PAPER.shapes, COLUMN_SUMS[metric], strict=True):
+    for name, sums in zip(PAPER["shapes"], COLUMN_SUMS[metric], strict=True):
         for part in (0, 1):
             total = sum(scores[name, method][part] for method in METHODS)
             assert total == pytest.approx(sums[part], abs=1e-6)
@@ -44,7 +44,7 @@ def test_rows_and_columns_add_up_to_the_printed_tables(metric):
 
 def test_numbers_of_features():
     assert len(COUNTS) == 80
-    for name, total in zip(PAPER.shapes, COUNT_SUMS, strict=True):
+    for name, total in zip(PAPER["shapes"], COUNT_SUMS, strict=True):
         assert total == sum(v for key, v in COUNTS.items() if key[0] == name)
     assert COUNTS["ORL", "JASFS"] == 267
     assert ("brain", "Baseline") not in COUNTS
@@ -53,11 +53,11 @@ def test_numbers_of_features():
 def test_printed_accuracies_can_be_means_of_ten_runs():
     # A mean of ten accuracies over n samples is a multiple of 1 / (10 n); a slip of a digit in the
     # transcription would rarely be one.
-    for (name, method), (mean, _) in PAPER.tables["acc"].items():
-        runs = 10 * PAPER.shapes[name][0]
+    for (name, method), (mean, _) in PAPER["acc"].items():
+        runs = 10 * PAPER["shapes"][name][0]
         nearest = round(mean / 100 * runs) / runs
         assert abs(100 * nearest - mean) < 0.00501, (name, method)
 
 
 def test_every_row_of_the_paper_has_a_selector():
-    assert {method for _, method in PAPER.tables["acc"]} == set(NAMES.values())
+    assert {method for _, method in PAPER["acc"]} == set(NAMES.values())

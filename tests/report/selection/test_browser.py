@@ -18,7 +18,7 @@ from featsieve import JASFS, LaplacianScore, StabilitySelection
 from featsieve.datasets import make_planted, read_table
 from featsieve.report import render_selection, write_selection_report
 from featsieve.report.selection.page import table_columns
-from featsieve.workflow import save_run, select_features
+from featsieve.workflow import save_panel, save_run, select_features
 from tests.report.browsing import show
 from tests.report.selection.cases import EVIL, stable
 
@@ -511,3 +511,21 @@ def test_everything_is_there_without_script(browser, folder):
         assert find(browser, "[data-chart=criterion] svg").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 380)])
+def test_the_page_of_a_panel_has_its_figures_and_columns(browser, tmp_path, scheme, width):
+    X = make_planted(60, 20, n_informative=6, n_clusters=3, signal=4.0, random_state=0).X
+    run = select_features(np.maximum(X, 0.0), n_clusters=3, n_features=5, n_subsamples=0)
+    page = save_panel(run, tmp_path / "panel")["index.html"]
+    show(browser, page, scheme=scheme, width=width)
+    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    sizes = browser.execute_script(
+        "return [...document.querySelectorAll('#panel img')].map(i => [i.naturalWidth, i.width])"
+    )
+    assert len(sizes) == 2
+    assert all(natural > 0 and 0 < shown < width for natural, shown in sizes)
+    heads = [head.text for head in browser.find_elements(By.CSS_SELECTOR, "#table thead button")]
+    assert {"Mean inside", "Cells outside"} <= set(heads)
+    assert "# Methods" not in browser.find_element(By.ID, "methods").text
+    assert browser.execute_script("return document.body.scrollWidth") <= width

@@ -5,13 +5,13 @@ from sklearn.metrics import confusion_matrix
 
 from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, structure_test
 from featsieve.evaluation import Stability
+from featsieve.report import summarize_selection
 from featsieve.report.selection.facts import (
     class_facts,
     criterion_curve,
     method_facts,
     number_facts,
     stability_facts,
-    structure_facts,
     table_facts,
 )
 from featsieve.report.selection.features import cluster_facts
@@ -87,13 +87,14 @@ def test_where_the_clusters_come_from():
 def test_structure_is_that_of_the_fit_or_given_or_tested():
     expected = structure_test(planted().X).summary()
     untold = gather(MaxVariance(4).fit(planted().X), planted().X)  # which tests nothing
-    assert structure_facts(untold, None) == expected
-    assert structure_facts(untold, GRADIENT) == GRADIENT.summary()
+    assert untold.structure.summary() == expected
+    given = summarize_selection(untold, structure=GRADIENT)
+    assert given["structure"] == GRADIENT.summary()
     sieve = MaxVariance(4).fit(planted().X)
     sieve.structure_ = NOTHING
-    assert structure_facts(gather(sieve, planted().X), None) == NOTHING.summary()
+    assert summarize_selection(sieve, planted().X)["structure"] == NOTHING.summary()
     small = noise(9)
-    assert structure_facts(gather(MaxVariance(4).fit(small), small), None) is None
+    assert summarize_selection(MaxVariance(4).fit(small), small)["structure"] is None
 
 
 def test_stability_is_that_of_the_selector_or_given():

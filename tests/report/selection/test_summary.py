@@ -140,7 +140,9 @@ def test_labels_change_nothing_but_the_evaluation():
     y = rng.permutation(np.array(names)[planted().labels])
     judged = summarize_selection(sieve, planted().X, y=y)
     different = {key for key in KEYS if judged[key] != without[key]}
-    assert different == {"evaluation", "map"}
+    assert different == {"evaluation", "map", "words"}
+    (said,) = set(judged["words"]) - set(without["words"])
+    assert said.startswith("Known classes, used to judge only: ")
     assert {k for k in judged["map"] if judged["map"][k] != without["map"][k]} == {
         "class", "classes"
     }  # fmt: skip

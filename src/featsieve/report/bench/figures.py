@@ -71,6 +71,17 @@ def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> F
     return Figure(title, caption, draw(paint, *PANEL))
 
 
+def _dots(axes: Any, names: list[str], values: Any, ends: Any, styles: Styles) -> None:
+    """Draw a line for every method: its value as a dot, its interval as a band."""
+    axes.grid(visible=False, axis="y")
+    band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
+    for place, (name, value) in enumerate(zip(names, values, strict=True)):
+        axes.plot(ends[place], [place] * 2, **band)
+        axes.plot([value], [place], **styles[name] | {"markersize": 8, "linestyle": ""})
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
+
+
 def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
     """Draw average ranks with the critical difference."""
     ranks, word = track.ranks[metric], METRICS[metric]
@@ -80,11 +91,8 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
     above = {"textcoords": "offset points"}
 
     def paint(axes: Any) -> None:
-        axes.grid(visible=False, axis="y")
-        for place, (i, name, rank) in enumerate(zip(ranks.order, names, values, strict=True)):
-            band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
-            axes.plot(ranks.intervals[i], [place] * 2, **band)
-            axes.plot([rank], [place], **styles[name] | {"markersize": 8, "linestyle": ""})
+        _dots(axes, names, values, [ranks.intervals[i] for i in ranks.order], styles)
+        for place, rank in enumerate(values):
             axes.annotate(f"{rank:.2f}", (rank, place), (0, 6), ha="center", fontsize=7.5, **above)
         for column, group in enumerate(ranks.groups):
             rows = [names.index(name) for name in group]
@@ -95,8 +103,6 @@ def rank_figure(track: Track, metric: str, *, styles: Styles) -> Figure:
         axes.plot([1.0, 1.0 + difference], [-1.3, -1.3], **ruler)
         text = f"critical difference {difference:.2f}"
         axes.annotate(text, (1.0, -1.3), (0, 7), fontsize=8, **above)
-        axes.set_yticks(range(k), names)
-        axes.tick_params(axis="y", length=0)
         axes.set_xlim(0.7, max(k + 0.4 + 0.3 * (len(ranks.groups) + 1), 1.2 + difference))
         axes.set_ylim(k - 0.4, -2.1)
         axes.set_xticks(range(1, k + 1))
@@ -120,14 +126,8 @@ def gap_figure(found: Mapping[str, Difference], metric: str, *, styles: Styles) 
     ends = np.array([closed[name][1:] for name in names])
 
     def paint(axes: Any) -> None:
-        axes.grid(visible=False, axis="y")
         axes.axvline(0.0, color=INK, linewidth=0.8, zorder=1)
-        for place, name in enumerate(names):
-            band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
-            axes.plot(ends[place], [place] * 2, **band)
-            axes.plot(closed[name][:1], [place], **styles[name] | {"markersize": 8})
-        axes.set_yticks(range(len(names)), names)
-        axes.tick_params(axis="y", length=0)
+        _dots(axes, names, [closed[name][0] for name in names], ends, styles)
         axes.set_ylim(len(names) - 0.4, -0.6)
         # a control far below all features must not squeeze the rest
         axes.set_xlim(max(-110.0, ends.min() - 5.0), max(105.0, ends.max() + 5.0))

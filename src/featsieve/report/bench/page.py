@@ -12,25 +12,17 @@ import numpy as np
 
 from featsieve.datasets.registry import development_note
 from featsieve.io.files import whole_file, write_text
-from featsieve.report.bench import tables
-from featsieve.report.bench.figures import (
-    Styles,
-    curve_figure,
-    gap_figure,
-    key_images,
-    method_styles,
-    rank_figure,
-)
-from featsieve.report.bench.scores import METRICS, by_method, finished, track_rows
+from featsieve.names import listed
+from featsieve.report.bench import figures, tables
+from featsieve.report.bench.figures import Styles
+from featsieve.report.bench.scores import METRICS, RANDOM, by_method, finished, track_rows
 from featsieve.report.bench.summary import BenchSummary, Track, summarise_bench
 from featsieve.report.page import (
     Block,
-    Code,
     Entry,
     Gallery,
     Page,
     PageTable,
-    Points,
     Row,
     Section,
     render_html,
@@ -99,7 +91,7 @@ def write_bench_report(
 
 def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     """Compose the report of a benchmark."""
-    styles = method_styles(summary.methods)
+    styles, failed = figures.method_styles(summary.methods), summary.ended > summary.done
     found = [
         _overview(summary, styles),
         *(_track(summary, track, styles) for track in summary.tracks.values()),
@@ -107,7 +99,7 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
         _curves(summary, styles),
         _time(summary),
         _planted(summary),
-        _failures(summary),
+        _section("failures", tables.failure_table(summary)) if failed else None,
         _origin(summary),
     ]
     controls = sum(fact.control for fact in summary.methods)
@@ -139,8 +131,8 @@ def _overview(summary: BenchSummary, styles: Styles) -> Section:
     points.append(development_note())
     scores = [s for track in summary.tracks.values() for s in track.scores["acc"].values()]
     most = max((score.n_runs for score in scores), default=0)
-    blocks = [Points(tuple(points)), *_gap(summary, styles), tables.dataset_table(summary)]
-    return _section("overview", *blocks, runs=most)
+    blocks = [*_gap(summary, styles), tables.dataset_table(summary)]
+    return replace(_section("overview", *blocks, runs=most), points=tuple(points))
 
 
 def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
@@ -148,7 +140,7 @@ def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
     for track in summary.tracks.values() if summary.references else ():
         found = summary.compare(track, "acc", summary.references[0])
         if any(np.isfinite(own.closed[0]) for own in found.values()):
-            figure = gap_figure(found, "acc", styles=styles)
+            figure = figures.gap_figure(found, "acc", styles=styles)
             title = f"What was possible, {track.name} track"
             return [Gallery(title, texts()["gap"], (figure,), wide=True)]
     return []
@@ -164,14 +156,14 @@ def _leaders(summary: BenchSummary, track: Track) -> str:
     apart = [name for name in values if name not in same and name not in leaders]
     it, verb = ("it", "has") if len(leaders) == 1 else ("them", "share")
     tail = (
-        f"Nemenyi's test tells {it} apart from {and_list(apart) if apart else 'no other'}"
+        f"Nemenyi's test tells {it} apart from {listed(apart, len(apart)) if apart else 'no other'}"
         if ranks.significant
         else "no difference between methods is beyond chance"
     )
-    control = values.get(summary.random or "")
+    control = values.get(summary.method_of(RANDOM) or "")
     chance = f" The random control has rank {control:.2f}." if control else ""
     return (
-        f"{track.name.capitalize()} track: {and_list(leaders)} {verb} the best average "
+        f"{track.name.capitalize()} track: {listed(leaders, len(leaders))} {verb} the best average "
         f"rank by ACC ({best:.2f} of {len(values)}, {ranks.n_datasets} data sets); {tail}.{chance}"
     )
 
@@ -236,7 +228,7 @@ def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
             "Dots: average ranks; bands: 95 % intervals over data sets. Methods joined by a bar on "
             "the right do not differ by Nemenyi's test at the 5 % level. A failure counts as last."
         )
-        drawn = [rank_figure(track, metric, styles=styles) for metric in track.ranks]
+        drawn = [figures.rank_figure(track, metric, styles=styles) for metric in track.ranks]
         blocks.append(Gallery("Average ranks", caption, tuple(drawn), wide=True))
     if track.ranks and summary.references:
         blocks += [tables.difference_table(summary, track, metric) for metric in METRICS]
@@ -248,7 +240,7 @@ def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
     if track.ranks and summary.references:
         more = [*more, texts()["differences"]["text"]]
     if track.unranked:
-        names = and_list(track.unranked)
+        names = listed(track.unranked, len(track.unranked))
         more = [*more, f"Not ranked, because not run (to the end) on all data sets: {names}."]
     return _section(track.name, *blocks, more=more)
 
@@ -276,13 +268,13 @@ def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
     for metric, word in METRICS.items():
         curves = 100 * rows.pivot_table(f"{metric}_mean", "n_features", ["dataset", "method"])
         drawn = [
-            curve_figure(curves[fact.name], metric, dataset=fact.name, styles=styles)
+            figures.curve_figure(curves[fact.name], metric, dataset=fact.name, styles=styles)
             for fact in summary.datasets
             if fact.name in curves
         ]
         caption = "Higher and further left is better. Dashed and grey: controls."
         title = f"{word} against the number of features"
-        blocks.append(Gallery(title, caption, tuple(drawn), key_images(styles, order)))
+        blocks.append(Gallery(title, caption, tuple(drawn), figures.key_images(styles, order)))
     return _section("curves", *blocks)
 
 
@@ -309,12 +301,6 @@ def _planted(summary: BenchSummary) -> Section | None:
     return _section("planted", *blocks) if blocks else None
 
 
-def _failures(summary: BenchSummary) -> Section | None:
-    """Say what went wrong."""
-    failed = summary.ended > summary.done
-    return _section("failures", tables.failure_table(summary)) if failed else None
-
-
 def _origin(summary: BenchSummary) -> Section:
     """Where and with what, and how to do it again."""
     versions = summary.versions()
@@ -329,12 +315,13 @@ def _origin(summary: BenchSummary) -> Section:
     )
     sources = versions.get("source", [])
     table = PageTable("Machine and versions", ("What", "which"), rows, words=True)
-    page = _section("origin", table, Code(commands))
+    page = replace(_section("origin", table), code=commands)
     if len(sources) <= 1:
         return page
     states = (
         f"These rows were computed by {len(sources)} different states of the library's code "
-        f"(source {and_list(sources)}): to have all from one, run the plan into an empty folder."
+        f"(source {listed(sources, len(sources))}): to have all from one, run the plan into an "
+        "empty folder."
     )
     return replace(page, paragraphs=(states, *page.paragraphs))
 
@@ -351,9 +338,3 @@ def _section(anchor: str, *blocks: Block, more: Sequence[str] = (), **values: An
     words = texts()[anchor]
     paragraphs = [words["text"].format(**values), *more]
     return Section(anchor, words["title"], tuple(text.strip() for text in paragraphs), blocks)
-
-
-def and_list(names: Sequence[str]) -> str:
-    """Join names as a sentence does."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last

@@ -4,7 +4,10 @@ The three tracks are chosen here and nowhere else, each from its own rows: ``def
 ``label-free`` rows are taken as they are, and only the oracle may look at the classes.
 """
 
+import tomllib
 from collections.abc import Mapping
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +24,32 @@ ALL_FEATURES = "AllFeatures"
 # Was given the classes: what others are measured by, never a competitor.
 TRUE_LABELS = "TrueLabels"
 
+# Class of featsieve -> name in the paper's tables. The row of JASFS belongs to the published
+# algorithm, ``solver="paper"``, only.
+NAMES = {
+    "AllFeatures": "Baseline",
+    "LaplacianScore": "L-score",
+    **{name: name for name in ("MCFS", "UDFS", "NDFS", "RUFS", "AUFS", "URAFS", "USFS", "UGFS")},
+    "JASFS": "JASFS",
+}
+
 Key = tuple[str, str]  # data set, method
+
+
+@cache
+def load_published() -> dict[str, dict[Any, Any]]:
+    """Read the paper's "shapes" by data set, "acc", "nmi" (mean, std) and "n_features" by key."""
+    text = resources.files("featsieve.report.bench").joinpath("published.toml").read_text("utf-8")
+    content = tomllib.loads(text)
+    shapes = {name: tuple(shape) for name, shape in content.pop("shapes").items()}
+    return {"shapes": shapes} | {
+        table: {
+            (name, method): entry
+            for method, row in rows.items()
+            for name, entry in zip(shapes, row, strict=True)
+        }
+        for table, rows in content.items()
+    }
 
 
 class Score(NamedTuple):
@@ -75,10 +103,7 @@ def _score(group: "pd.DataFrame", metric: str) -> Score:
 
 
 def pooled_std(means: np.ndarray, stds: np.ndarray, *, n_runs: int) -> float:
-    """Pool the standard deviations of all runs, from the means and deviations of each seed.
-
-    All of them are those of a sample: sums of squares are divided by the number of runs less one.
-    """
+    """Pool the standard deviations of all runs, from the means and deviations of each seed."""
     if len(means) == 1:
         return float(stds[0])
     n = max(n_runs, 1)
@@ -116,12 +141,7 @@ def expected_best(values: Any, m: int) -> float:
 def survival_table(
     rows: "pd.DataFrame", scores: Mapping[Key, Score], control: str | None
 ) -> "pd.DataFrame":
-    """Compare every oracle accuracy with that of the random control on the same data set.
-
-    Columns: ``allowed``, the selections that the method could choose from; ``random``, those of
-    the control; ``margin``, the accuracy less the expected best of as many random selections;
-    ``above_all``, whether it exceeds the best of all of them.
-    """
+    """Compare every oracle accuracy with that of the random control on the same data set."""
     import pandas as pd
 
     budgets = search_budgets(rows)

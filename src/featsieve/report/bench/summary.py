@@ -10,16 +10,17 @@ import numpy as np
 
 from featsieve.datasets import dataset_info
 from featsieve.evaluation import Difference, RankComparison, compare_ranks, compare_with_reference
-from featsieve.report.bench.published import NAMES, load_published
 from featsieve.report.bench.scores import (
     ALL_FEATURES,
     METRICS,
+    NAMES,
     RANDOM,
     TRACKS,
     TRUE_LABELS,
     Key,
     Score,
     by_method,
+    load_published,
     survival_table,
     track_rows,
     track_scores,
@@ -96,11 +97,6 @@ class BenchSummary:
         return self.planned is None or self.ended >= self.planned
 
     @property
-    def random(self) -> str | None:
-        """The control for chance."""
-        return self.method_of(RANDOM)
-
-    @property
     def references(self) -> list[str]:
         """What methods are compared with, as far as it was run: all features, and JASFS."""
         jasfs = [m.name for m in self.methods if m.selector == "JASFS" and m.published is None]
@@ -129,7 +125,7 @@ class BenchSummary:
         scores = self.tracks["oracle"].scores["acc"] if "oracle" in self.tracks else {}
         ceiling = self.method_of(TRUE_LABELS)
         scores = {key: score for key, score in scores.items() if key[1] != ceiling}
-        return survival_table(self.rows, scores, self.random)
+        return survival_table(self.rows, scores, self.method_of(RANDOM))
 
     def words(self, column: str) -> list[str]:
         """Return the different texts of a column, sorted."""
@@ -159,7 +155,7 @@ def summarise_bench(
 
 def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:
     """Collect the data sets: the paper's in its order, then the others by name."""
-    paper = load_published()
+    paper = load_published()["shapes"]
     # A cell that failed before its data were there has no shape.
     best = rows.sort_values("n_samples", kind="stable").groupby("dataset").last()
     facts = []
@@ -168,16 +164,13 @@ def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:
             note = dataset_info(name).note
         except ValueError:  # a file of the user's
             note = ""
-        facts.append(DatasetFact(name, tuple(map(int, shape)), paper.shapes.get(name), note))
-    known = {name: place for place, name in enumerate(paper.shapes)}
+        facts.append(DatasetFact(name, tuple(map(int, shape)), paper.get(name), note))
+    known = {name: place for place, name in enumerate(paper)}
     return tuple(sorted(facts, key=lambda fact: (known.get(fact.name, len(known)), fact.name)))
 
 
 def methods_of(rows: "pd.DataFrame") -> tuple[MethodFact, ...]:
-    """Collect the methods: controls first, then the paper's in its order, then the others.
-
-    JASFS stands last, as what the comparison is about; its published form before ours.
-    """
+    """Collect the methods: controls first, then the paper's in its order, the others, and JASFS."""
     facts = []
     for name, group in rows.groupby("method"):
         selector = str(group["selector"].iloc[0])
@@ -199,11 +192,7 @@ def _track(
     datasets: tuple[DatasetFact, ...],
     methods: tuple[MethodFact, ...],
 ) -> Track:
-    """Compute the scores of a track, and rank the methods that were tried on every data set.
-
-    A failure comes last. Where a grid failed there was nothing to choose from without labels
-    either. One that failed everywhere is neither ranked nor said to be unranked.
-    """
+    """Compute the scores of a track, and rank the methods that were tried on every data set."""
     scores = {metric: track_scores(rows, name, metric=metric) for metric in METRICS}
     sources = {"oracle": ["grid"], "label-free": ["grid", "label-free"]}.get(name, [name])
     bad = rows[rows["experiment"].isin(sources) & (rows["status"] != "done")]
@@ -223,6 +212,7 @@ def _track(
     for metric, own in scores.items():
         if len(names) >= 2 and len(ranked) >= 3 and own:
             means = {key: score.mean for key, score in own.items()}
+            # a failure comes last
             table = [[means.get((data, m), -np.inf) for m in ranked] for data in names]
             ranks[metric] = compare_ranks(table, names=ranked)
     unranked = tuple(method for method in present if method not in ranked)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.report.bench.published import load_published
-from featsieve.report.bench.scores import METRICS, TRUE_LABELS, Key
+from featsieve.report.bench.scores import METRICS, TRUE_LABELS, Key, load_published
 from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.page import Entry, PageTable, Row
 
@@ -25,10 +24,7 @@ def method_table(
     tail_head: tuple[str, ...] = (),
     **more: Any,
 ) -> PageTable:
-    """Make a row for every method and a column for every data set that have an entry.
-
-    ``tails`` are further cells at the end of a method's row, under ``tail_head``.
-    """
+    """Make a row for every method and a column for every data set that have an entry."""
     names = [fact.name for fact in summary.datasets if fact.name in {name for name, _ in entries}]
     methods = {method for _, method in entries}
     rows = []
@@ -43,10 +39,7 @@ def method_table(
 
 
 def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: str) -> PageTable:
-    """Mean and standard deviation of a metric, best in bold, with average ranks.
-
-    In the oracle track the paper's number stands below ours.
-    """
+    """Mean and standard deviation of a metric, best in bold, with average ranks."""
     shown = {key: round(100 * score.mean, 2) for key, score in track.scores[metric].items()}
     best, notes = _best(summary, shown), _published(summary, track, metric)
     entries = {
@@ -193,7 +186,7 @@ def span(numbers: Collection[int]) -> str:
 
 def _published(summary: BenchSummary, track: Track, table: str) -> dict[Key, str]:
     """Return the paper's numbers for the oracle; a dagger where its data are, or may be, others."""
-    printed = load_published().tables[table] if track.name == "oracle" else {}
+    printed = load_published()[table] if track.name == "oracle" else {}
     notes = {}
     for data in summary.datasets:
         for fact in summary.methods:

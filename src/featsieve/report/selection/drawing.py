@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.report.selection.values import counted, readable
+from featsieve.names import counted
+from featsieve.report.selection.values import readable
 from featsieve.report.selection.words import CRITERIA
 
 # The area of a chart inside its picture.

@@ -8,7 +8,6 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.criteria.selected_clusters import layers
-from featsieve.criteria.structure import StructureTest
 from featsieve.evaluation import ClusteringScores, Stability
 from featsieve.evaluation.judging import Judge, chance_agreement
 from featsieve.report.selection.values import plain, plains
@@ -19,11 +18,7 @@ MOST_STEPS = 400
 
 
 def table_facts(selection: Selection, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts about the table.
-
-    Columns that were left out though the table has them are empty ones, and a note names them: they
-    are no features.
-    """
+    """Return facts about the table; empty columns, which a note names, are no features."""
     dropped = [str(name) for name in about.get("dropped") or ()]
     empty = set(dropped) & set(selection.feature_names)
     X, spreads = selection.X, selection.spreads
@@ -90,12 +85,6 @@ def number_facts(selection: Selection, curve: Mapping[str, Any] | None) -> dict[
     return facts | {"how": "price", "asked": None if price is None else plain(price)}
 
 
-def structure_facts(selection: Selection, given: StructureTest | None) -> dict[str, Any] | None:
-    """Return whether there are clusters; None for a table that is too small to say."""
-    found = given or selection.structure
-    return None if found is None else found.summary()
-
-
 def stability_facts(selection: Selection, given: Stability | None) -> dict[str, Any] | None:
     """Return how far selections from subsamples agree; None if nobody looked."""
     if given is not None:
@@ -152,10 +141,7 @@ def selection_path(selection: Selection) -> dict[str, Any]:
 def class_facts(
     selection: Selection, codes: np.ndarray, names: list[str], column: str | None = None
 ) -> dict[str, Any]:
-    """Return how well k-means finds the true classes in the selected columns, and in all.
-
-    ``column`` is what holds the classes.
-    """
+    """Return how well k-means finds the true classes in the selected columns, and in all."""
     clusters = selection.clusters
     judge = Judge(selection.inside, codes, selection.owner)
     facts: dict[str, Any] = {

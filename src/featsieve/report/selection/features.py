@@ -12,8 +12,9 @@ from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import to_numpy
 from featsieve.criteria.selected_clusters import Clusters
+from featsieve.names import listed
 from featsieve.report.selection.images import signed_levels
-from featsieve.report.selection.values import listed, plain, plains, readable
+from featsieve.report.selection.values import plain, plains, readable
 from featsieve.tables import Encoding
 from featsieve.tuning.selection import Selection
 
@@ -77,11 +78,7 @@ def cluster_facts(
     known: Mapping[str, Encoding] = NO_WORDS,
     drawn: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
-    """Return how the clusters were found, and the features that tell each; None without any.
-
-    ``drawn`` are the `distributions`: a cluster that no feature tells best has the middle of those
-    in which it differs most.
-    """
+    """Return how the clusters were found, and the features that tell each; None without any."""
     clusters = selection.clusters
     if clusters is None:
         return None
@@ -154,11 +151,7 @@ def distributions(
     original: Any = None,
     known: Mapping[str, Encoding] = NO_WORDS,
 ) -> dict[str, Any] | None:
-    """Return how the best features are distributed in every cluster, in their own units.
-
-    ``original`` is the table in these units, where the one that was fitted is not; it holds the
-    codes of words, which have counts of their levels in the place of bars.
-    """
+    """Return how the best features are distributed in every cluster, in their own units."""
     clusters, shown = selection.clusters, selection.shown[:MOST_FEATURES]
     if clusters is None or not len(shown):
         return None

@@ -218,6 +218,8 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         add("Price", "Of all that it is bought with", map(readable, rows["price"]), "n", least=True)
     if any(rows.get("bought_with") or ()):
         add("With", "Columns that are selected together with it", rows["bought_with"], "w")
+    for title, text, style, cells in (summary.get("panel") or {}).get("columns", ()):
+        add(title, text, [*cells, *[""] * (len(rows["name"]) - len(cells))], style)
     texts = (reason(summary, i) for i in range(len(rows["name"])))
     add("Why", "Why it was selected or not", texts, "w")
     return columns

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.names import counted
 from featsieve.report.selection.drawing import svg
 from featsieve.report.selection.features import N_BINS
 from featsieve.report.selection.images import signed_png
 from featsieve.report.selection.samples import FULL
-from featsieve.report.selection.values import counted
 
 # The map of the samples.
 PADDING, MAP_WIDTH, MAP_HEIGHT = 40, 1000, 800

@@ -32,10 +32,7 @@ FULL = 2.0
 def sample_map(
     selection: Selection, codes: np.ndarray | None = None, classes: list[str] | None = None
 ) -> dict[str, Any] | None:
-    """Return two views of the samples, on selected and on all columns (standardised).
-
-    ``codes`` are the true classes of the samples, ``classes`` the names of these.
-    """
+    """Return two views of the samples, on selected and on all columns (standardised)."""
     if not len(selection.shown):
         return None
     X, clusters, scale = selection.inside, selection.clusters, ColumnScale("std", selection.owner)
@@ -71,10 +68,7 @@ def drawn_samples(n: int) -> np.ndarray:
 
 
 def heat_map(selection: Selection) -> dict[str, Any] | None:
-    """Return selected features by samples, both in an order that puts like beside like.
-
-    ``levels`` are standard deviations from the mean, ``sample`` the places in the map.
-    """
+    """Return selected features by samples, both in an order that puts like beside like."""
     clusters, shown = selection.clusters, selection.shown[:MOST_FEATURES]
     if clusters is None or not len(shown):
         return None

@@ -11,8 +11,8 @@ import numpy as np
 from featsieve.criteria.structure import StructureTest
 from featsieve.evaluation import Stability
 from featsieve.evaluation.checks import as_classes
+from featsieve.names import counted
 from featsieve.report.selection import facts, features, images, samples
-from featsieve.report.selection.values import counted
 from featsieve.report.selection.words import answer, caveats, summary_sentences
 from featsieve.tuning.selection import Selection, check_shape, gather, named_as_pixels
 
@@ -113,7 +113,7 @@ def summarize_selection(
     codes = None if y is None else as_classes("y", y, n_samples=selection.X.shape[0])
     classes = None if y is None else [str(value) for value in np.unique(y).tolist()]
     curve, rows = facts.criterion_curve(selection), samples.drawn_samples(selection.X.shape[0])
-    known = about.get("encodings") or {}
+    known, tested = about.get("encodings") or {}, structure or selection.structure
     drawn = features.distributions(selection, rows, about.get("original"), known)
     n_features = counted(len(selection.feature_names), "feature")
     method = type(selection.selector).__name__
@@ -126,7 +126,7 @@ def summarize_selection(
         "method": facts.method_facts(selection, about),
         "number": facts.number_facts(selection, curve),
         "clusters": features.cluster_facts(selection, known, drawn),
-        "structure": facts.structure_facts(selection, structure),
+        "structure": None if tested is None else tested.summary(),
         "stability": facts.stability_facts(selection, stability),
         "selected": [selection.feature_names[j] for j in selection.chosen],
         "features": features.feature_rows(selection, _frequency(selection, frequency), known),

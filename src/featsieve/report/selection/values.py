@@ -31,16 +31,3 @@ def readable(value: Any, digits: int = 3) -> str:
     if 10.0**digits <= abs(number) < 1e7:
         return f"{number:.0f}"
     return f"{number:.{digits}g}"
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def listed(names: Iterable[str], most: int = 5) -> str:
-    """Return the first names in a row, and how many more there are."""
-    names = list(names)
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

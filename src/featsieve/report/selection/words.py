@@ -7,7 +7,8 @@ from typing import Any
 from featsieve import defaults
 from featsieve.criteria.structure import WHAT_TO_DO
 from featsieve.evaluation.judging import clear_difference, too_many_classes
-from featsieve.report.selection.values import counted, listed, readable
+from featsieve.names import counted, listed
+from featsieve.report.selection.values import readable
 
 # What the methods look for.
 LOOKS_FOR = {
@@ -94,6 +95,21 @@ NUMBERS = {
     "found": "found in the whole table and is right within a factor of about two",
     "asked": "given",
 }
+# How the number of features was chosen, if not by a criterion.
+HOW = {
+    "frequency": "Those were kept that were selected in at least {asked:.0%} of the subsamples.",
+    "significant": "All were kept that go with the clusters by their q-values.",
+    "count": "The number, {asked}, was asked for.",
+    "budget": "The number is what a budget of {asked:g} buys.",
+    "share": "The number was asked for, as {asked:.3g} of all features.",
+    "price": "Features were kept while each lowered the objective by at least {asked:.3g}.",
+}
+# What is compared with known classes.
+JUDGED = {
+    "selected": "k-means on the {n:,} selected features",
+    "all": "k-means on all {n:,} features",
+    "clusters": "the clusters of the method",
+}
 Caveat = tuple[str, bool, dict[str, Any]]  # kind, whether it is a warning, what the text names
 
 
@@ -141,6 +157,7 @@ def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
         _untold(summary["clusters"]),
         structure["sentence"] if structure and structure["verdict"] == "clusters" else "",
         _stability(summary["stability"]),
+        _judged(summary["evaluation"]),
         best and f"The best {feature} {listed(best)}.",
     ]
     return [sentence for sentence in sentences if sentence]
@@ -150,20 +167,10 @@ def _how_many(summary: Mapping[str, Any]) -> str:
     """Say how the number of features was chosen."""
     number, curve = summary["number"], summary["curve"]
     asked, how, chosen = number["asked"], number["how"], number["selected"]
-    if how == "frequency":
-        return f"Those were kept that were selected in at least {asked:.0%} of the subsamples."
-    if how == "significant":
-        return "All were kept that go with the clusters by their q-values."
-    if how == "count":
-        return f"The number, {asked}, was asked for."
-    if how == "budget":
-        return f"The number is what a budget of {asked:g} buys."
-    if how == "share":
-        return f"The number was asked for, as {asked:.3g} of all features."
-    if how == "price" and asked:
-        return f"Features were kept while each lowered the objective by at least {readable(asked)}."
-    if how == "price":
+    if how == "price" and not asked:
         return "The number follows from the sparsity of the method."
+    if how != "criterion":
+        return HOW[how].format(asked=asked)
     measure = CRITERIA.get(curve["criterion"], f"the criterion {curve['criterion']}")
     margin = readable(curve["tolerance"])
     within = f"is the smallest number whose value is within {margin} of the best"
@@ -244,6 +251,16 @@ def _stability(stability: Mapping[str, Any] | None) -> str:
         f"On {stability['n_selections']} subsamples of the rows the selections agree by "
         f"{stability['value']:.2f} beyond chance (1 is perfect, 0 is chance{interval})."
     )
+
+
+def _judged(evaluation: Mapping[str, Any] | None) -> str:
+    """Say how far clusters agree with known classes: those of k-means, and of the method."""
+    scores = [
+        f"{JUDGED[row['kind']].format(n=row['n_features'])}: accuracy {row['accuracy']:.2f}, NMI "
+        f"{row['nmi']:.2f}, ARI {row['ari']:.2f}"
+        for row in (evaluation or {}).get("rows", ())
+    ]
+    return f"Known classes, used to judge only: {'; '.join(scores)}." if scores else ""
 
 
 def caveats(summary: Mapping[str, Any], notes: Iterable[str] = ()) -> list[dict[str, str]]:
