@@ -31,7 +31,7 @@ DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 WAYS_OUT = (
     "name the classes with --label-column, name the samples with --id-column, leave a column out "
     "with --drop, or all of them with --drop-text, or let categories and dates take part with "
-    "--encode (in Python label_column, ...; labels in a plan)"
+    '--encode (in Python label_column, ...; "FILE#COLUMN" in a plan)'
 )
 ENCODE = "be encoded (at most the root of the number of rows)"
 REPAIR = (
