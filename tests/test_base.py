@@ -58,6 +58,26 @@ def test_parameters_of_other_methods_mean_nothing_to_a_selector_of_ones_own():
     assert Own(n_features_to_select=1).fit(X).get_support(indices=True).tolist() == [2]
 
 
+@pytest.mark.parametrize("scores", [[1.0, 2.0], [[1.0, 2.0, 3.0]], [1.0, np.nan, 3.0]])
+def test_scores_that_rank_nothing_are_refused(scores):
+    class Own(MaxVariance):
+        def _fit(self, X):
+            self._check_varies(np.ones(X.shape[1], dtype=bool))
+            self._set_selection(np.array(scores), 1)
+
+    with pytest.raises(ValueError, match="Own: scores must be one number for each of the 3 col"):
+        Own(1).fit(X)
+
+
+def test_a_column_that_does_not_vary_needs_no_score():
+    class Own(MaxVariance):
+        def _fit(self, X):
+            self._check_varies(np.array([False, True, True]))
+            self._set_selection(np.array([np.nan, 1.0, 2.0]), 1)
+
+    assert Own(1).fit(X).ranking_.tolist() == [3, 2, 1]
+
+
 def test_sparse_tensors_are_refused():
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"scipy\.sparse only"):

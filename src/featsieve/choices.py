@@ -210,6 +210,9 @@ class Choices:
         Where columns are bought together, ``n_selected`` is the number of their units.
         """
         if order is None:
+            expected = f"one number for each of the {len(self._varies)} columns, and not NaN"
+            if np.shape(scores) != self._varies.shape or np.isnan(scores)[self._varies].any():
+                raise ValueError(f"{type(self).__name__}: scores must be {expected}.")
             order = stable_order(np.where(self._varies, scores, -np.inf), rounding=ROUNDING)
         if self._offer is not None:
             if self._offer.budget is not None and not self._spends:

@@ -154,14 +154,20 @@ def test_a_plan_comes_from_a_file_or_its_name_is_wrong(tmp_path):
 
 
 def test_a_method_from_outside(tmp_path, monkeypatch):
-    code = "from featsieve import MaxVariance\n\nclass Mine(MaxVariance):\n    pass\n\nfew = 3\n"
+    code = (
+        "from featsieve import MaxVariance\nfrom featsieve.base import UnsupervisedSelector\n\n"
+        "class Mine(MaxVariance):\n    pass\n\nfew = 3\n\n"
+        "class Bare(UnsupervisedSelector):\n    n_features_to_select: float = 0.1\n"
+    )
     (tmp_path / "outside_method.py").write_text(code)
     text = HEAD + '[[methods]]\nname = "M"\nselector = "outside_method:{}"\n'
     with pytest.raises(ValueError, match=r"PYTHONPATH must name the folder of outside_method\.py"):
         parse(text.format("Mine"))
     monkeypatch.syspath_prepend(tmp_path)
     assert parse(text.format("Mine")).methods[0].selector == "outside_method:Mine"
-    with pytest.raises(ValueError, match="has no attribute 'Other'"):
+    with pytest.raises(ValueError, match=r"in outside_method\.py.*it is nothing"):
         parse(text.format("Other"))
+    with pytest.raises(ValueError, match=r"with @estimator.*it is .*Bare"):
+        parse(text.format("Bare"))
     with pytest.raises(ValueError, match="must be a subclass of UnsupervisedSelector"):
         parse(text.format("few"))

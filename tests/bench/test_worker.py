@@ -1,6 +1,8 @@
 import hashlib
 import math
+import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -95,6 +97,18 @@ def test_an_error_is_a_row():
     assert row["reason"].startswith("ValueError: alpha must be a number above 0")
     assert (row["n_samples"], row["n_columns"], row["n_features"]) == (80, 30, 0)
     assert list(row) == list(SCHEMA)
+
+
+def test_what_a_method_cannot_do_with_the_tiny_table_of_the_warm_up_is_no_failure(monkeypatch):
+    class Needy(MaxVariance):
+        def _fit(self, X):
+            if len(X) < 30:
+                raise IndexError("too few rows")
+            super()._fit(X)
+
+    monkeypatch.setitem(sys.modules, "needy", SimpleNamespace(Needy=Needy))
+    rows = run_cell(cell(selector="needy:Needy"))
+    assert {row["status"] for row in rows} == {"done"}
 
 
 def test_too_slow_is_a_row():

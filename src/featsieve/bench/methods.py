@@ -77,11 +77,15 @@ def class_of(name: str) -> Any:
     module, _, outside = name.partition(":")
     if outside:
         try:
-            kind = getattr(import_module(module), outside)
-        except (ImportError, AttributeError) as error:
+            kind: Any = getattr(import_module(module), outside, "nothing")
+        except ImportError as error:
             raise ValueError(f"{error}: PYTHONPATH must name the folder of {module}.py.") from error
-        if not (isinstance(kind, type) and issubclass(kind, UnsupervisedSelector)):
-            raise ValueError(f"{name} must be a subclass of UnsupervisedSelector: docs/extend.md.")
+        derived = isinstance(kind, type) and issubclass(kind, UnsupervisedSelector)
+        if not (derived and "n_features_to_select" in signature(kind).parameters):
+            raise ValueError(
+                f"{name} must be a subclass of UnsupervisedSelector in {module}.py with @estimator "
+                f"and a line n_features_to_select: float = 0.1; it is {kind}: docs/extend.md."
+            )
         return kind
     ours = {ALL_FEATURES: AllFeatures, TRUE_LABELS: featsieve.JASFS}
     return ours[name] if name in ours else getattr(featsieve, name)

@@ -8,8 +8,8 @@
         "iris", "wine",                          # see featsieve.datasets.dataset_names
         "mine.csv#kind",                         # a table, and its column with the classes
     ]
-    experiments = ["default", "grid"]            # see featsieve.bench.cells
-    counts = [10, 20]                            # features at which a ranking is evaluated
+    experiments = ["default", "grid"]            # and label-free, curve, time: docs/benchmark.md
+    counts = [10, 20]                            # numbers of features, for all but "default"
     curve_counts = [5, 10]                       # the same for the curves
     kmeans_seeds = 10                            # runs of k-means per evaluation
     seeds = [0]                                  # random_state of the methods

@@ -94,7 +94,7 @@ def test_missing_labels_are_no_class(labels):
         (
             FRAME,
             None,
-            r"not numbers: 'kind'; name the classes with --label-column, .*labels in a plan",
+            r"not numbers: 'kind'; name the classes with --label-column, .*FILE#COLUMN",
         ),
         (pd.DataFrame({"a": [1 + 2j]}), None, "not numbers: 'a'"),
         (FRAME.iloc[:0], "kind", "empty: 0 rows, 3 columns"),

@@ -112,3 +112,20 @@ def test_the_share_of_the_gap_is_drawn_and_listed():
 def test_the_page_says_which_sets_were_looked_at():
     _, points = found_in(small())
     assert any(point.startswith("Development sets: the paper's eight (brain,") for point in points)
+
+
+def test_intervals_over_few_data_sets_are_no_evidence():
+    few = "Of so few data sets (3) an interval"
+    _, default, *_ = bench_page(summarise_bench(frame(with_ceiling()))).sections
+    assert any(few in text for text in default.paragraphs)
+    more = [{**r, "dataset": f"{r['dataset']} 2", "cell": r["cell"] + "2"} for r in with_ceiling()]
+    rows = with_ceiling() + more
+    _, default, *_ = bench_page(summarise_bench(frame(rows))).sections
+    assert not any("Of so few" in text for text in default.paragraphs)
+
+
+@pytest.mark.parametrize(("plan", "named"), [("smoke", "smoke"), ("mine", "mine.toml")])
+def test_the_command_that_runs_it_again_names_a_plan_that_is_there(plan, named):
+    page, _ = found_in([{**r, "plan": plan} for r in small()])
+    code = page.sections[-1].blocks[-1]
+    assert code.text.startswith(f"featsieve bench run {named} --out")

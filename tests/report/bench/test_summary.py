@@ -41,6 +41,12 @@ def test_a_failure_is_ranked_last_and_what_was_not_run_is_not_ranked():
     assert track.unranked == ("USFS",)
 
 
+def test_all_features_alone_are_no_track():
+    rows = [default("AllFeatures", "brain", 0.5), default("UDFS", "brain", 0.6)]
+    assert list(summarise_bench(frame(rows)).tracks) == ["default"]
+    assert list(summarise_bench(frame(rows[:1])).tracks) == ["default"]
+
+
 def test_a_method_whose_whole_grid_fails_is_last_without_labels_too():
     sets, names = ("brain", "lung", "nci"), ("UDFS", "NDFS", "RUFS")
     rows = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from featsieve.bench import plan_names
 from featsieve.datasets.registry import development_note
 from featsieve.io.files import whole_file, write_text
 from featsieve.names import listed
@@ -239,6 +240,8 @@ def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
     more = texts()["oracle"]["paper"] if paper else []
     if track.ranks and summary.references:
         more = [*more, texts()["differences"]["text"]]
+        if len(summary.datasets) < 6:  # 2 / 2**5 > 0.05: all on one side, by chance
+            more.append(texts()["differences"]["few"].format(number=len(summary.datasets)))
     if track.unranked:
         names = listed(track.unranked, len(track.unranked))
         more = [*more, f"Not ranked, because not run (to the end) on all data sets: {names}."]
@@ -310,7 +313,8 @@ def _origin(summary: BenchSummary) -> Section:
     found += [(name, ", ".join(own)) for name, own in versions.items()]
     rows = tuple(Row(name, (Entry(text),)) for name, text in found)
     commands = "\n".join(
-        f"featsieve bench run {plan} --out results && featsieve bench report results"
+        f"featsieve bench run {plan if plan in plan_names() else f'{plan}.toml'} --out results "
+        "&& featsieve bench report results"
         for plan in summary.words("plan") or ["PLAN"]
     )
     sources = versions.get("source", [])

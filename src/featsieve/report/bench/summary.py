@@ -202,6 +202,8 @@ def _track(
     # All features have a score also where nothing has been searched yet.
     searched = {fact.name for fact in methods if fact.selector != ALL_FEATURES}
     begun = {dataset for dataset, method in scores["acc"] if method in searched}
+    if name != "default" and not begun:  # the plan has no such track
+        scores = {metric: {} for metric in METRICS}
     names = [fact.name for fact in datasets if fact.name in begun]
     scored = {method for _, method in scores["acc"]}
     competing = [fact.name for fact in methods if fact.selector != TRUE_LABELS]
