@@ -15,7 +15,7 @@ which were chosen while looking at all of them, and the best setting for the fam
 the first loses to the second is what the choice of constants may have gained from looking.
 
 Usage: FEATSIEVE_DATA=folder python benchmarks/hypotheses.py [--constants CREDIBLE_EXCESS ...]
-       [--kinds iid15 ...] [--sets zoo ...] [--seeds 2] [--jobs 2]
+       [--kinds iid15 ...] [--sets zoo ...] [--seeds 2] [--jobs 2] [--kept rows.jsonl]
        [--output benchmarks/results/hypotheses.md]
 """
 
@@ -28,10 +28,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed
-
 # Nothing else of featsieve here: constants are changed before anything has looked at them.
-from common import finish, in_own_process, line, options, table
+from common import finish, in_own_process, in_parallel, line, options, table
 from featsieve import defaults
 
 FAMILIES = {
@@ -153,14 +151,9 @@ def settings(names: list[str]) -> dict[tuple[str, str], dict[str, Any]]:
     return found
 
 
-def run(cases: list[dict[str, Any]], jobs: int) -> list[dict[str, Any]]:
-    """Measure every case in a process of its own."""
-    script = str(Path(__file__).resolve())
-    calls = (
-        delayed(in_own_process)(script, "--one", json.dumps(case), variables=ONE_THREAD)
-        for case in cases
-    )
-    return list(Parallel(n_jobs=jobs, backend="threading", verbose=5)(calls))
+def in_process(case: str) -> dict[str, Any]:
+    """Measure a case (JSON) in a process of its own, with its constants."""
+    return in_own_process(str(Path(__file__).resolve()), "--one", case, variables=ONE_THREAD)
 
 
 def row(words: list[str], found: dict[str, dict], usual: dict[str, dict]) -> str:
@@ -197,6 +190,8 @@ def left_out(results: dict[tuple[str, str], dict[str, dict]]) -> list[str]:
         for family, names in FAMILIES.items()
     }
     present = {family: names for family, names in present.items() if names}
+    if len(present) < 2:
+        return []
 
     def score(setting: tuple[str, str], families: list[str]) -> list[float]:
         found = results[setting]
@@ -230,6 +225,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=SETS, metavar="SET")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kept", type=Path, help="file of results, to stop and go on")
     parser.add_argument("--one", type=json.loads, help="a case, in JSON: what a process measures")
     arguments = parser.parse_args()
     if arguments.one is not None:
@@ -252,7 +248,8 @@ def main() -> None:
     felt = [name for name in arguments.constants if name not in UNFELT]
     changes = settings(felt)
     cases = [{**change, **one} for one in tables for change in changes.values()]
-    results = iter(run(cases, arguments.jobs))
+    words = [(json.dumps(case),) for case in cases]
+    results = iter(in_parallel(in_process, words, jobs=arguments.jobs, kept=arguments.kept))
     found: dict[tuple[str, str], dict[str, dict]] = {key: {} for key in changes}
     for one in tables:
         for key in changes:

@@ -98,10 +98,10 @@ def suggest_n_clusters(
     -----
     Halves agree on clusters in which many columns take part, as in most real tables (adjusted
     mutual information above 0.15 for some number). If they do so in up to 5000 rows only, the
-    number is that of the 300 columns that these clusters explain best. Scores are of all columns as far as halves
-    agree, and of halves for the rest, so that a single column does not decide. Accuracy is balanced
-    (leave one out, ridge regression): modularity alone splits clusters further and further, and
-    accuracy alone prefers two.
+    number is that of the 300 columns that these clusters explain best. Scores are of all columns as
+    far as halves agree, and of halves for the rest, so that a single column does not decide.
+    Accuracy is balanced (leave one out, ridge regression): modularity alone splits clusters further
+    and further, and accuracy alone prefers two.
 
     Telling columns are those of sparse k-means, with Ward's method in place of k-means. Clusterings
     agree by the mean overlap (Jaccard index) of their clusters, matched one to one: small clusters
