@@ -263,8 +263,9 @@ def main() -> None:
         lines.append(line([f"{name} = {getattr(defaults, name)}", reason, *[""] * (len(head) - 2)]))
     if "set" in tables[-1]:
         lines += ["", *left_out(found)]
-    minutes = (time.perf_counter() - begun) / 60.0
-    lines += ["", f"{minutes:.1f} minutes, {arguments.jobs} processes at a time."]
+    if arguments.kept is None:
+        minutes = (time.perf_counter() - begun) / 60.0
+        lines += ["", f"{minutes:.1f} minutes, {arguments.jobs} processes at a time."]
     finish(arguments.output, "Constants of the label hypotheses", __doc__, lines)
 
 

@@ -112,6 +112,7 @@ def test_a_model_is_replaced_on_request_only(tmp_path):
     assert isinstance(load_model(path), JASFS)
 
 
+@pytest.mark.whole_structure_test  # of fewer copies one is like the table
 def test_a_model_that_came_back_can_be_fitted_again(tmp_path):
     model = JASFS("auto", random_state=0).fit(X)
     save_model(model, tmp_path / "model.skops")

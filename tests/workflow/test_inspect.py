@@ -101,6 +101,7 @@ def test_too_little_to_look_at(X):
     assert structure(X) is None
 
 
+@pytest.mark.whole_structure_test
 def test_wide_gaps_in_few_columns_are_no_noise():
     assert structure(load_iris().data)["verdict"] == "clusters"
 

@@ -127,5 +127,4 @@ def test_intervals_over_few_data_sets_are_no_evidence():
 @pytest.mark.parametrize(("plan", "named"), [("smoke", "smoke"), ("mine", "mine.toml")])
 def test_the_command_that_runs_it_again_names_a_plan_that_is_there(plan, named):
     page, _ = found_in([{**r, "plan": plan} for r in small()])
-    code = page.sections[-1].blocks[-1]
-    assert code.text.startswith(f"featsieve bench run {named} --out")
+    assert page.sections[-1].code.startswith(f"featsieve bench run {named} --out")
