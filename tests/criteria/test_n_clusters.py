@@ -167,3 +167,19 @@ def test_types_of_cells_with_weak_markers_among_many_genes_are_told_apart():
     assert 4 <= found.n_clusters <= 10
     shuffled = np.random.default_rng(0).permuted(read_expression(cells.X).X, axis=0)
     assert suggest_n_clusters(shuffled, random_state=0).view is None
+
+
+@pytest.mark.slow
+def test_genes_that_tell_types_in_many_cells_show_their_number():
+    rng = np.random.default_rng(0)
+    n_types, n_markers = 10, 40
+    share = np.array([30, 20, 14, 10, 8, 6, 4, 3, 3, 2]) / 100
+    means = np.minimum(np.exp(rng.normal(-4.2, 1.5, 6000)), 20.0)
+    by_type = np.tile(means, (n_types, 1))
+    found = rng.choice(np.flatnonzero(means > 0.02), (n_types, n_markers), replace=False)
+    for kind, genes in enumerate(found):
+        by_type[kind, genes] *= np.exp(rng.uniform(1.5, 3.0, n_markers))
+    types = rng.choice(n_types, 4000, p=share)
+    X = sp.csr_array(np.log1p(rng.poisson(by_type[types])))
+    assert suggest_n_clusters(X[:600]).n_clusters == 2  # too few cells
+    assert 7 <= suggest_n_clusters(X).n_clusters <= 12

@@ -202,6 +202,9 @@ class JASFS(ClusterModel):
         The families of hypotheses (joint solver): name, members, how far they agree (mean mutual
         information), how far the same family agrees on a table with permuted columns and with
         rotated samples (NaN: not looked at), and the weight it got. ``pandas.DataFrame(init_)``.
+    lone_features_ : ndarray of int
+        Columns of two values that the hypotheses were formed without: one of these followed such a
+        column, and no other column goes along with it (joint solver).
     n_landmarks_ : int
         The rows (or means of many rows) among which the hypotheses were formed, where the table has
         more than 5000 rows, which follow the nearest of them; 0 where all rows form them (joint
@@ -388,6 +391,7 @@ class JASFS(ClusterModel):
         rng = np.random.default_rng(start.random_state.randint(np.iinfo(np.int32).max))
         found = find_labels(X, operator, settings, rng)
         self.init_, self.n_landmarks_ = asdict(found.belief), found.n_landmarks
+        self.lone_features_ = np.array(found.lone, dtype=np.intp)
         if graph is not None:
             found = replace(found, pool=Pool.of([found.labels], n_clusters))
         ridge = self.ridge * mean_column_norm(operator)

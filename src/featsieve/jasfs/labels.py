@@ -7,6 +7,7 @@
 All stages are the target of the features, and their consensus are the clusters.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -84,6 +85,7 @@ class Found:
     certainty: np.ndarray  # of every sample
     belief: Belief
     n_landmarks: int = 0
+    lone: tuple[int, ...] = ()  # columns that the hypotheses were formed without
 
 
 def find_labels(
@@ -112,7 +114,7 @@ def find_labels(
             views = metrics.views(partial(rows_of_product, operator, rows))
         first = first_stage(some, small, settings, rng, views)
         if lone := lone_columns(small, first[0], rng):
-            return find_labels(*without(X, operator, lone), given, rng)
+            return without(lone, find_labels, X, operator, given, rng)
     # cells that hold enough rows are worth their means, where these fit into memory
     many = n >= defaults.ROWS_PER_CELL * defaults.N_CELLS
     many = many and operator.shape[1] <= defaults.LARGEST_EXACT_DIRECTIONS
@@ -204,7 +206,7 @@ def few_samples(
         return single(by_first_sample(labels), settings)
     pool, belief = first or first_stage(X, operator, settings, rng)
     if first is None and (lone := lone_columns(operator, pool, rng)):
-        return few_samples(*without(X, operator, lone), settings, rng)
+        return without(lone, few_samples, X, operator, settings, rng)
     root, stages, everything = float(np.sqrt(operator.shape[0])), [pool], pool
     n_varying = int(to_numpy(operator.varies).sum())
     while len(stages) < defaults.MOST_STAGES:
@@ -253,16 +255,18 @@ def lone_columns(operator: DataOperator, pool: Pool, rng: np.random.Generator) -
     A hypothesis explains no column better, yet the others differ no more between its two values
     than between random parts of these sizes. Where most have two values, none stands out by a gap.
     """
-    (n, d), owner, m = operator.shape, operator.scale.variables, len(pool.labels)
+    (n, d), owner = operator.shape, operator.scale.variables
 
     def two_valued(columns: np.ndarray) -> np.ndarray:
         Z = to_numpy(operator.columns(operator.place(columns)))
         return columns[((Z.min(axis=0) == Z) | (Z.max(axis=0) == Z)).all(axis=0)]
 
-    F = np.hstack([normalised_indicator(one, pool.n_clusters) for one in pool.labels])
-    share = to_numpy(operator.rmatmul(operator.place(F))).reshape(d * m, -1)
+    def explained_best(labels: np.ndarray) -> int:
+        F = operator.place(normalised_indicator(labels, pool.n_clusters))
+        return int((to_numpy(row_squares(operator.rmatmul(F))) / norms).argmax())
+
     norms = np.maximum(to_numpy(operator.column_norms()), 1e-300)
-    followed = np.unique((row_squares(share).reshape(d, m) / norms[:, None]).argmax(axis=0))
+    followed = [explained_best(labels) for labels in pool.labels]
     alone = np.arange(d) if owner is None else np.flatnonzero(np.bincount(owner)[owner] == 1)
     candidates = two_valued(np.intersect1d(followed, alone)).tolist()
     blocks = np.array_split(alone, 1 + n * d // BLOCK_ELEMENTS) if candidates else []
@@ -278,11 +282,19 @@ def lone_columns(operator: DataOperator, pool: Pool, rng: np.random.Generator) -
     return lone
 
 
-def without(X: Any, operator: DataOperator, columns: list[int]) -> tuple[Any, DataOperator]:
-    """Return a table without some columns."""
+def without(
+    columns: list[int],
+    find: Callable[..., Found],
+    X: Any,
+    operator: DataOperator,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Found:
+    """Return what is found in a table without some columns."""
     kept = np.delete(np.arange(operator.shape[1]), columns)
     X = pick_columns(X, kept)
-    return X, as_operator(X, scale=operator.scale.at(kept))
+    found = find(X, as_operator(X, scale=operator.scale.at(kept)), settings, rng)
+    return replace(found, lone=(*columns, *kept[list(found.lone)].tolist()))
 
 
 def best_features(operator: DataOperator, pool: Pool, settings: Settings) -> np.ndarray:

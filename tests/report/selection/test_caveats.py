@@ -2,6 +2,7 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
 from featsieve.report import summarize_selection
@@ -124,6 +125,16 @@ def scored(*aris, samples=400, classes=2):
 def found(evaluation):
     summary = copy.deepcopy(stable()[1]) | {"evaluation": evaluation}
     return {caveat["kind"]: caveat["text"] for caveat in caveats(summary)}
+
+
+def test_a_column_that_the_clusters_were_found_without_is_named():
+    X = load_iris(as_frame=True).data
+    X["coin"] = np.random.default_rng(0).permutation(np.arange(len(X)) < 45) * 1.0
+    sieve = JASFS(3, n_features_to_select=2, random_state=0).fit(X)
+    assert sieve.lone_features_.tolist() == [4]
+    summary = summarize_selection(sieve, X, structure=CLEAR)
+    (said,) = [c["text"] for c in summary["caveats"] if c["kind"] == "lone-features"]
+    assert "found without coin:" in said
 
 
 def test_all_features_that_do_better_are_a_caveat():

@@ -83,7 +83,7 @@ def cluster_facts(
     if clusters is None:
         return None
     count, certainty = selection.fitted("cluster_count_"), sample_certainty(selection)
-    separation = selection.facts["separation"]
+    separation, lone = selection.facts["separation"], selection.fitted("lone_features_")
     clearest = sorted(selection.chosen, key=lambda j: -abs(np.nan_to_num(separation[j])))
     rows: list[dict[str, Any]] = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
@@ -102,6 +102,7 @@ def cluster_facts(
         "number": clusters.number,
         "plausible": None if count is None else [int(end) for end in count.plausible_range],
         "certainty": None if certainty is None else plain(float(np.mean(certainty)), 4),
+        "lone": [] if lone is None else [selection.feature_names[j] for j in lone],
         "doubtful": None if certainty is None else _doubtful(certainty, selection),
         "rows": rows,
     }

@@ -48,6 +48,8 @@ CAVEATS = {
     "doubtful-clusters": "The clusters are doubtful: different views of the table put a sample "
     "together with only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
     "doubtful, too. Try fewer clusters, or more samples.",
+    "lone-features": "The clusters were found without {names}: two values alone look like groups, "
+    "and no other column goes along with them.",
     "tiny-clusters": "Fewer than {few} samples are in each of these clusters: {names}. Perhaps "
     "they are outliers, and features may have been selected for their sake.",
     "k-means-clusters": "{method} finds no clusters of its own. Those on this page come from "
@@ -293,6 +295,8 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         yield "one-cluster", True, {}
     if certainty is not None and certainty < defaults.REPORT_DOUBTFUL_CERTAINTY:
         yield "doubtful-clusters", True, {"certainty": certainty}
+    if clusters.get("lone"):
+        yield "lone-features", False, {"names": listed(clusters["lone"])}
     tiny = [row["name"] for row in rows if row["size"] < few]
     if tiny and len(rows) > 1:
         yield "tiny-clusters", 2 * len(tiny) > len(rows), {"few": few, "names": listed(tiny)}
