@@ -92,6 +92,7 @@ def test_lone_columns_have_two_values_in_a_minority_and_no_company():
 
     follows = np.where(coin == 1, 1, 2 * (groups == 2))  # the coin decides it
     assert lone(follows, coin) == [6]
+    assert lone(follows, coin) == lone(follows, coin, *np.zeros((9, 120)))  # constant ones
     assert lone(groups, coin) == []  # not followed
     assert lone(follows, coin, coin + rng.standard_normal(120)) == []  # another goes along
     assert lone(follows, coin + 0.01 * rng.standard_normal(120)) == []  # many values

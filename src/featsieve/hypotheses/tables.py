@@ -207,7 +207,7 @@ class RotatedCopies:
 
 
 def smaller_gram(Z: np.ndarray) -> np.ndarray:
-    """Return ZZ' or Z'Z, in double precision."""
+    """Return ZZ' or Z'Z, whichever is smaller, for a solver in double precision."""
     return (Z @ Z.T if len(Z) <= Z.shape[1] else Z.T @ Z).astype(np.float64)
 
 

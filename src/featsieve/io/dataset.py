@@ -253,4 +253,8 @@ def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     """Return the data set that another process has sent, checked: it may have been hijacked."""
     origin = Origin(**{**parts["origin"], "notes": tuple(map(str, parts["origin"]["notes"]))})
     made = {"X": as_table(parts["X"]), "dropped": tuple(map(str, parts["dropped"]))}
+    arrays = [("i", parts["y"]), *(("b", mask) for mask in (parts["flags"] or {}).values())]
+    for kind, values in arrays:
+        if values is not None and (values.dtype.kind != kind or values.ndim != 1):
+            raise TableError("the process that read it returned a damaged answer")
     return check_lengths(Dataset(**{**parts, **made, "origin": origin}))

@@ -101,6 +101,8 @@ def free_memory() -> int:
     """Return how many bytes the machine, and the container around this process, have left."""
     available = _number(r"^MemAvailable:\s+(\d+) kB", "proc/meminfo")
     free = UNKNOWN_MEMORY if available is None else 1024 * available
+    if available is None and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):  # all it has
+        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     group = "sys/fs/cgroup/memory"
     most, taken = (_number(r"^(\d+)$", f"{group}.{name}") for name in ("max", "current"))
     if most is not None and taken is not None:

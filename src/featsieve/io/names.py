@@ -63,10 +63,14 @@ def number_twins(names: Sequence[str]) -> tuple[list[str], str]:
     twice = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
     if not twice or all(map(is_number, twice)):  # numbers are hardly names, and will be refused
         return list(names), ""
-    seen, found = Counter[str](), []
+    used, seen, found = set(names), Counter[str](), []
     for name in names:
-        seen[name] += 1
-        found.append(f"{name}.{seen[name]}" if name in twice else name)
+        new = name
+        while name in twice and new in used:
+            seen[name] += 1
+            new = f"{name}.{seen[name]}"
+        used.add(new)
+        found.append(new)
     told = f"Several columns have the same name, {shorten(twice)}"
     return found, f"{told}: they are numbered (.1, .2, ...)."
 

@@ -46,7 +46,9 @@ def result_folder(
                 _check_again(folder, new, names=names)
                 if target.exists():
                     with suppress(OSError):  # a disk without permissions
-                        shutil.copymode(target, new)
+                        for file in (target, *target.iterdir()):
+                            if (new / file.relative_to(target)).exists():
+                                shutil.copymode(file, new / file.relative_to(target))
                     target.rename(old)
                 new.rename(target)
             finally:

@@ -118,7 +118,7 @@ class JASFS(ClusterModel):
         How many clusterings of the whole table are compared: 4 by random halves of the columns,
         one by all and one by their ranks for "auto". Where these agree no better than on permuted
         columns, families of plain distances, principal components and chosen columns join them,
-        each as far as its members agree beyond chance (``init_``). A second stage has up to 8
+        each as far as its members agree beyond chance (``init_``). A second stage has up to 12
         more, of the first selected columns. A number is at least 4 and even (others are rounded);
         tables with more than 5000 rows, and at most 3000 columns, have no clustering by ranks. 1:
         one clustering, and no second stage.

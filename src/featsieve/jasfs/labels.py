@@ -268,6 +268,7 @@ def lone_columns(operator: DataOperator, pool: Pool, rng: np.random.Generator) -
     norms = np.maximum(to_numpy(operator.column_norms()), 1e-300)
     followed = [explained_best(labels) for labels in pool.labels]
     alone = np.arange(d) if owner is None else np.flatnonzero(np.bincount(owner)[owner] == 1)
+    alone = alone[to_numpy(operator.varies)[alone]]
     candidates = two_valued(np.intersect1d(followed, alone)).tolist()
     blocks = np.array_split(alone, 1 + n * d // BLOCK_ELEMENTS) if candidates else []
     if 2 * sum(len(two_valued(block)) for block in blocks) >= operator.n_variables:

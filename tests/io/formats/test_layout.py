@@ -103,6 +103,7 @@ def test_cells_longer_than_the_csv_module_takes(tmp_path):
     [
         ("# made by hand, 2024\n# twice\na,b,c\n1,2,3\n", 2, ["a", "b", "c"]),
         ("# two\na,b\n1,2\n", 1, ["a", "b"]),
+        ("# counts, batch A, 2024\na,b,c\n1,2,3\n", 1, ["a", "b", "c"]),
         ("#a,b\n1,2\n", 0, ["#a", "b"]),  # a header
         ("# first\n#a,b\n1,2\n", 1, ["#a", "b"]),
         ("# numbers\n1,2,3\n4,5,6\n", 1, ["x0", "x1", "x2"]),

@@ -304,6 +304,7 @@ def test_headers_that_are_no_titles(tmp_path, lines):
 def test_columns_of_the_same_name_are_numbered(tmp_path):
     table = read_lines(tmp_path, "x,x,y,x.3", "1,2,3,4", "5,6,7,8")
     assert table.names == ["x.1", "x.2", "y", "x.3"]
+    assert read_lines(tmp_path, "x,x,x.1", "1,2,3", "5,6,7").names == ["x.2", "x.3", "x.1"]
     assert table.origin.notes == (
         "Several columns have the same name, 'x': they are numbered (.1, .2, ...).",
     )

@@ -40,6 +40,8 @@ def read(path: Path, request: Request) -> Dataset:
             find_columns([table], list(held), role="layer")
         if table not in held:
             raise TableError(f"there is no table X; the file holds: {', '.join(file) or 'nothing'}")
+        if not {"obs", "var"} <= set(file):
+            raise TableError("it has no obs or no var: write it with anndata (adata.write_h5ad)")
         X, obs, var = map(anndata.io.read_elem, (held[table], file["obs"], file["var"]))
     genes, samples = ([str(name) for name in frame.index] for frame in (var, obs))
     check_unique(genes, fix=UNIQUE)

@@ -120,16 +120,17 @@ def _lines_above(lines: list[str], separator: str | None, *, titles: bool) -> in
     """Return how many titles (less than half as many cells) and comments (#) are above a header."""
     rows = [(_split([line], separator or find_separator(line)) or [[]])[0] for line in lines]
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
-    start = 0
-    while start + 1 < len(lines) and lines[start].count('"') % 2 == 0:  # no cell of several lines
-        widest, comment = max(filled[start + 1 :]), lines[start].startswith("#")
-        least = filled[start] if comment else max(2, 2 * filled[start])
-        if widest <= least or not (comment or titles):
+    comments = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
+    above = rows[max(0, comments - 1) : comments + 1]
+    if comments and len(above[0]) == len(above[1]) and any(map(is_number, above[1])):
+        comments -= 1  # the header
+    start = comments
+    while titles and start + 1 < len(lines) and lines[start].count('"') % 2 == 0:  # one line each
+        if max(filled[start + 1 :]) <= max(2, 2 * filled[start]):
             break
         start += 1
     numbers = sum(map(is_number, rows[start]))
-    words = 2 * numbers <= filled[start]  # below titles stands a header
-    return start if words or lines[start - 1].startswith("#") else 0
+    return start if 2 * numbers <= filled[start] else comments  # below titles stands a header
 
 
 def open_text(path: Path | bytes) -> Any:

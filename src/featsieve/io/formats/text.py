@@ -51,7 +51,7 @@ def read_text(
             f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet "
             "program as 'CSV UTF-8'"
         ) from error
-    except pandas.errors.ParserError as error:
+    except (pandas.errors.ParserError, pandas.errors.ParserWarning) as error:
         raise TableError(
             f"its lines have other numbers of cells, or an open quotation mark "
             f"({first_line(error)}): text with commas in it stands in quotes"
