@@ -84,6 +84,8 @@ def cluster_facts(
         return None
     count, certainty = selection.fitted("cluster_count_"), sample_certainty(selection)
     separation, lone = selection.facts["separation"], selection.fitted("lone_features_")
+    if lone is not None and selection.owner is not None:  # columns of words
+        lone = selection.owner[lone]
     clearest = sorted(selection.chosen, key=lambda j: -abs(np.nan_to_num(separation[j])))
     rows: list[dict[str, Any]] = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
