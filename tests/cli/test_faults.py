@@ -274,8 +274,8 @@ for command in {commands!r}:
         pytest.skip("nothing can be mounted here")
     reason = "Read-only file system"
     assert done.stderr.splitlines() == [
-        f"featsieve: Nothing can be written to {home}/results: {home} cannot be written to or locked "
-        f"({reason}). Name another folder.",
+        f"featsieve: Nothing can be written to {home}/results: {home} cannot be written to or "
+        f"locked ({reason}). Name another folder.",
         "2",
         f"featsieve: Results cannot be written to {home}/bench ({reason}): name another folder "
         "with --out.",
