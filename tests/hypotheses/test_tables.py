@@ -106,9 +106,10 @@ def leading_kurtosis(Z, count):
 
 @pytest.mark.parametrize("tied", [0, 2])
 @pytest.mark.parametrize(
-    ("spread", "least", "most"), [("uniform", 1.7, 2.1), ("normal", 2.5, 3.5), ("groups", 1.7, 2.1)]
+    ("spread", "least", "most"),
+    [("uniform", 1.7, 2.1), ("normal", 2.5, 3.5), ("groups", 1.7, 2.1), ("t", 3.6, 12.0)],
 )
-def test_rotated_copies_are_as_flat_as_the_table_and_keep_its_correlations(
+def test_rotated_copies_are_as_flat_or_heavy_as_the_table_and_keep_its_correlations(
     spread, least, most, tied
 ):
     rng = np.random.default_rng(0)
@@ -116,6 +117,7 @@ def test_rotated_copies_are_as_flat_as_the_table_and_keep_its_correlations(
         "uniform": np.sqrt(12.0) * (rng.random((400, 1)) - 0.5),
         "normal": rng.standard_normal((400, 1)),
         "groups": np.where(rng.random((400, 1)) < 0.5, -1.0, 1.0),  # of kurtosis 1
+        "t": rng.standard_t(5, (400, 1)),
     }[spread]
     X = 3.0 * factor + rng.standard_normal((400, 60))
     X[:, :tied] = X[:, :tied] > 0.0
@@ -164,3 +166,21 @@ def test_columns_of_any_unit_fit_into_single_precision():
     assert np.isfinite(Z).all()
     np.testing.assert_allclose(Z.std(axis=0), 1.0, atol=1e-5)
     assert units.max() == 1.0
+
+
+def test_rows_of_a_copy_are_far_out_together_where_those_of_the_table_are():
+    rng = np.random.default_rng(0)
+    factors = rng.standard_normal((400, 3)) @ rng.standard_normal((3, 40))
+    normal = factors + rng.standard_normal((400, 40))
+    far_out = normal / np.sqrt(rng.chisquare(5.0, (400, 1)))
+
+    def spread_of_norms(X):
+        norms = np.sum(np.linalg.svd(X, full_matrices=False)[0] ** 2, axis=1)
+        return norms.std() / norms.mean()
+
+    def of_copy(X):
+        return spread_of_norms(RotatedCopies(dense_columns(X)[0], rng).draw(rng))
+
+    assert of_copy(normal) == pytest.approx(spread_of_norms(normal), rel=0.3)
+    assert of_copy(far_out) == pytest.approx(spread_of_norms(far_out), rel=0.5)
+    assert of_copy(far_out) > 2.0 * of_copy(normal)

@@ -179,9 +179,9 @@ def structure_test(
 
     The rotation is that of Langsrud (2005) with the question of SigClust (Liu et al. 2008): a thin
     decomposition U S V' of the table, U replaced by the Q factor of a random matrix: Gaussian, but
-    for leading directions along which the table is spread more evenly than that. Columns with ties
-    get their own values back, and the leading directions are strengthened by what the correlations
-    lose by that.
+    for tables that are spread more evenly than that along leading directions, or whose rows are
+    far out in many columns at once. Columns with ties get their own values back, and the leading
+    directions are strengthened by what the correlations lose by that.
 
     A curved gradient (an arch, a ring) is called clusters: no test of this kind tells bends from
     groups. Clusters that are faint, or few rows in few columns, may be called a gradient or

@@ -157,9 +157,11 @@ class RotatedCopies:
     """Rotated copies of a table of normal scores that keep its ties, and how evenly it is spread.
 
     Z = U S V'; U gives way to the Q factor G of a centred random matrix. It is normal, but for the
-    leading directions (beyond all directions of permuted columns): these are as flat as Z is, for
-    groupings agree on the corners of a gradient that is spread evenly. Flat is a kurtosis below
-    that of normal values, down to that of uniform ones: what has a lower one has two modes.
+    kurtosis of Z along the leading directions (beyond all directions of permuted columns). Above
+    that of normal values in the mean of these, rows are far out together, as in a multivariate t
+    distribution: groupings agree on the dense middle. Below it, a direction is as flat as that of
+    Z, down to uniform values: groupings agree on the corners of a gradient that is spread evenly.
+    What has a lower kurtosis than these has two modes.
 
     A column with ties is given its own values in the order of G S V', which costs some of its
     correlations: the leading directions of these columns are strengthened until a copy varies along
@@ -177,8 +179,12 @@ class RotatedCopies:
         by_chance = np.linalg.eigvalsh(smaller_gram(rng.permuted(Z, axis=0)))[-1]
         leading = int((energy > by_chance).sum())
         directions = self.inside[:leading] / np.sqrt(energy[:leading, None])
-        # Pearson's type II: beta values with both parameters a have the kurtosis 3 - 6 / (2a + 3)
         kurtosis = n * np.sum((Z @ directions.T) ** 4, axis=0) / energy[:leading] ** 2
+        # t values of f degrees of freedom have the kurtosis 3 (f - 2) / (f - 4)
+        tails = max(1.0, float(kurtosis.mean()) / 3.0) if leading else 1.0
+        self.freedom = 4.0 + 2.0 / (tails - 1.0) if tails > 1.0 + 1e-3 else np.inf
+        kurtosis /= tails
+        # Pearson's type II: beta values with both parameters a have the kurtosis 3 - 6 / (2a + 3)
         flat = np.flatnonzero(kurtosis < 3.0 - 1e-3)
         self.flat, self.beta = flat, 3.0 / np.minimum(3.0 - kurtosis[flat], 1.2) - 1.5
         self.ordered = np.sort(Z, axis=0)
@@ -195,6 +201,8 @@ class RotatedCopies:
         G = rng.standard_normal((n, len(self.inside)), dtype=np.float32)
         even = rng.beta(self.beta, self.beta, (n, len(self.beta)))
         G[:, self.flat] = (2.0 * even - 1.0) * np.sqrt(2.0 * self.beta + 1.0)  # of variance one
+        if np.isfinite(self.freedom):
+            G /= np.sqrt(rng.chisquare(self.freedom, (n, 1)))
         G, R = np.linalg.qr(G - G.mean(axis=0))
         G *= np.sign(R.diagonal())  # a direction has either sign
         found = G @ self.inside
