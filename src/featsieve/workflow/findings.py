@@ -20,6 +20,7 @@ from featsieve.workflow.columns import (
     sample_part,
 )
 from featsieve.workflow.messages import MOST_NAMES, Note, list_columns
+from featsieve.workflow.orders import find_order
 
 # Correlations that are held at once.
 BLOCK_ELEMENTS = 2**22
@@ -79,6 +80,15 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
             "--encode (in Python encode=True).",
             "categories",
         )
+    orders = ordered_words(table)
+    for words in {",".join(order): order for order in orders.values()}.values():
+        alike = [name for name, order in orders.items() if order == words]
+        option = shlex.quote(f"{alike[0]}={','.join(words)}")
+        yield Note(
+            f"In an order, it seems: {list_columns(alike)}, {' < '.join(words)}. If so, give "
+            f"--encode-order {option} (in Python encode), which makes it 0, 1, 2, ...",
+            "order",
+        )
     for name in class_words(table)[:1]:
         yield Note(
             f"{name!r} may be the classes: --label-column (in Python label_column) leaves it out "
@@ -107,6 +117,15 @@ def class_words(table: Dataset) -> list[str]:
     text = [name for name, count in table.origin.text.items() if 1 < count <= table.X.shape[0] / 2]
     words = [*text, *(name for name, one in table.encodings.items() if one.kind == "category")]
     return [name for name in words if CLASS_WORDS & {*name_words(name)}]
+
+
+def ordered_words(table: Dataset) -> dict[str, list[str]]:
+    """Return the categories, but for the classes, whose words are obviously ordered, with these."""
+    classes = class_words(table)[:1]
+    several = {name: one.levels for name, one in table.encodings.items() if one.n_columns > 1}
+    found = {name: find_order(words) for name, words in several.items() if name not in classes}
+    # as --encode-order can take them
+    return {name: own for name, own in found.items() if own and not {*",="} & {*"".join(own)}}
 
 
 def row_numbers(table: Dataset) -> list[int]:

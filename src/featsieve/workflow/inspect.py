@@ -23,6 +23,7 @@ from featsieve.workflow.findings import (
     dense_part,
     few_words,
     find_notes,
+    ordered_words,
     row_numbers,
     sample_words,
     transposed_signs,
@@ -99,6 +100,8 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     classes = class_words(table)[:1]
     categories = {*few_words(table), *table.encodings} - {*classes}
     words += ["--encode"] if categories else []
+    for name, order in ordered_words(table).items():
+        words += ["--encode-order", f"{name}={','.join(order)}"]
     words += ["--drop-text"] if set(look["text"]) - {*names, *classes, *categories} else []
     for name in classes:
         words += ["--label-column", name]

@@ -42,7 +42,6 @@ AGAIN = (
 TRANSPOSED = "The table was transposed: its rows are features, its columns samples."
 ENCODED = {
     "category": "Categories that take part (--encode)",
-    "order": "Categories in their order, as 0, 1, 2, ...",
     "date": "Dates that take part (--encode), as days since 1970-01-01",
 }
 
