@@ -124,8 +124,7 @@ def _numbers(
     }
     if request.repair is not None:
         floats = frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]
-        infinite = [name for name in floats if np.isinf(frame[name]).any()]
-        found |= {name: read_numbers(frame[name], decimal=decimal) for name in infinite}
+        found |= {name: _finite(frame[name], decimal) for name in floats}
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
     encoded, told = dict[str, Encoding](), dict[str, str]()
@@ -151,6 +150,15 @@ def _numbers(
         text,
         _with_changes(origin, request, odd) if request.repair is not None else origin,
     )
+
+
+def _finite(column: Any, decimal: str) -> Numbers | None:
+    """Return floats of any width with gaps in place of infinite ones, None if there are none."""
+    values = column.to_numpy(dtype=column.dtype.type, na_value=np.nan, copy=True)
+    infinite, n_cells = np.flatnonzero(np.isinf(values)), int(np.count_nonzero(values == values))
+    was = [str(value) for value in values[infinite].tolist()]
+    values[infinite] = np.nan
+    return Numbers(values, infinite, was, decimal, n_cells) if was else None
 
 
 def _refuse(text: list[str], odd: dict[str, Numbers], request: Request) -> None:
