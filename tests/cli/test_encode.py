@@ -59,7 +59,7 @@ def test_select_and_apply_know_the_words(spawn, call, flowers, tmp_path):
 def test_an_order_is_proposed_and_never_taken_unasked(call, flowers, tmp_path):
     _, shown, _ = call("inspect", flowers, "--json")
     (said,) = [note["text"] for note in json.loads(shown)["notes"] if note["kind"] == "order"]
-    assert "column 'size', small < mid < large" in said
+    assert "column 'size', from low to high small, mid, large" in said
     assert "--encode-order size=small,mid,large" in said
     words = ["--encode", "--label-column", "species", "--clusters", 3, "--features", 3]
     for name, more in (("unasked", []), ("asked", ["--encode-order", "size=small,mid,large"])):
