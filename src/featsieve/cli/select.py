@@ -135,16 +135,17 @@ def show_selection(
 def _best_features(summary: dict[str, Any], listed: str) -> Any:
     """Return a table of the best features."""
     facts, total = summary["features"], summary["number"]["selected"]
-    head, left = ["rank", "feature", "score", "tells cluster"], ["feature", "tells cluster"]
+    head, left = ["rank", "feature", "explained", "tells cluster"], ["feature", "tells cluster"]
     rows = []
     for i in range(min(total, MOST_FEATURES)):
-        cluster = facts["cluster"][i]
+        cluster, share = facts["cluster"][i], facts["eta_squared"][i]
         told = "" if cluster is None else f"{cluster}, {facts['side'][i]} there"
-        rows.append([str(facts["rank"][i]), facts["name"][i], f"{facts['score'][i]:.3g}", told])
+        explained = "" if share is None else f"{share:.0%}"
+        rows.append([str(facts["rank"][i]), facts["name"][i], explained, told])
     if facts["frequency"] is not None:
-        head.insert(3, "selected in")
+        head.insert(2, "selected in")
         for row, share in zip(rows, facts["frequency"], strict=False):
-            row.insert(3, f"{share:.0%}")
+            row.insert(2, f"{share:.0%}")
     table = plain_table(head, rows, left=left)
     if total > len(rows):
         table.caption = f"and {total - len(rows):,} more in {listed}"
