@@ -38,8 +38,8 @@ def read_to_inspect(
 ) -> tuple[Dataset, list[Note]]:
     """Read a table with all that can be done for it: words encoded or left out, cells repaired."""
     progress(f"reading {path.name}")
-    encode, notes = options.get("encode") or True, list[Note]()
-    options = {**options, "drop_text": True, "repair": True, "encode": encode}
+    known, notes = options.get("encode") or True, list[Note]()
+    options = {**options, "drop_text": True, "repair": True, "encode": known}
     table = read_table(path, **options)
     by_values, by_names, why = transposed_signs(table, dense_part(table)[0])
     if by_values + by_names > 1:
@@ -47,7 +47,7 @@ def read_to_inspect(
         table = read_table(path, **options)
         notes.append(Note(f"The table looks transposed: {why}.", "transposed"))
     if orders := ordered_words(table):  # looked at as proposed
-        options["encode"] = orders if encode is True else {**encode, **orders}
+        options["encode"] = orders | (known if isinstance(known, dict) else {})
         table = read_table(path, **options)
     return table, [*notes, *about_orders(orders)]
 
