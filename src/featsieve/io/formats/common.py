@@ -253,12 +253,14 @@ def _transposed(
     if features is None and (first in words or names_features(first)):
         features, frame = as_text(frame[first]), frame.iloc[:, 1:]
         words = [name for name in words if name != first]
-    if words and not request.drop_text:
+    again = request.columns is not None  # of a model, whose table may have had such columns
+    if words and not request.drop_text and not again:
         raise ColumnError(
             f"columns that are not numbers: {shorten(words)}; in a table that is transposed, all "
             "columns but the first are samples: leave these out with --drop-text (in Python "
             "drop_text)"
         )
+    told = [f"Columns of words, which are no samples: {shorten(words)}."] if words and again else []
     frame = frame.drop(columns=words)
     names = features or place_names(len(frame))
     names = [name if name.strip() else f"Unnamed: {j}" for j, name in enumerate(names)]
@@ -267,7 +269,7 @@ def _transposed(
     origin = replace(
         origin,
         options={**origin.options, "transpose": True},
-        notes=(*origin.notes, TRANSPOSED, *filter(None, [twins])),
+        notes=(*origin.notes, TRANSPOSED, *told, *filter(None, [twins])),
     )
     return transposed, list(frame.columns), tuple(words), origin
 

@@ -16,7 +16,7 @@ from featsieve.io.guard import TableError, printable
 from featsieve.io.names import is_number, number_twins, place_names
 
 SEPARATORS = (",", ";", "\t")
-DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 MOST_LINES = 20  # that are looked at
 LONGEST_TITLE = 60  # letters of a title that are shown
