@@ -88,9 +88,6 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "sample names", f"{table.sample_names[0]!r}, ..."
     for note in look["notes"]:
         yield note["kind"].replace("-", " "), note["text"]
-    if table.encodings:
-        way_out = "leave out what is no feature (--drop), name the classes (--label-column)"
-        yield "words", f"taking part: {list_columns(list(table.encodings))}; {way_out}"
     seen = look["structure"]
     if seen is None:
         yield "structure", "not looked for: too few rows, or columns that can be used"
