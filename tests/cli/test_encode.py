@@ -28,7 +28,8 @@ def test_inspect_proposes_categories_and_classes(call, flowers):
     code, shown, _ = call("inspect", flowers, "--json")
     look = json.loads(shown)
     assert code == 0
-    assert look["options"] == ["--encode", "--label-column", "species"]
+    ordered = ["--encode-order", "size=small,mid,large"]
+    assert look["options"] == ["--encode", *ordered, "--label-column", "species"]
     said = [note["text"] for note in look["notes"] if note["kind"] == "classes"]
     assert "'species' may be the classes" in said[0]
 
@@ -53,6 +54,22 @@ def test_select_and_apply_know_the_words(spawn, call, flowers, tmp_path):
     code, _, told = call("apply", tmp_path / "out", tmp_path / "less.csv", "-o", tmp_path / "l.csv")
     assert code == 2
     assert "'color'" in told
+
+
+def test_an_order_is_proposed_and_never_taken_unasked(call, flowers, tmp_path):
+    _, shown, _ = call("inspect", flowers, "--json")
+    (said,) = [note["text"] for note in json.loads(shown)["notes"] if note["kind"] == "order"]
+    assert "column 'size', from low to high small, mid, large" in said
+    assert "--encode-order size=small,mid,large" in said
+    words = ["--encode", "--label-column", "species", "--clusters", 3, "--features", 3]
+    for name, more in (("unasked", []), ("asked", ["--encode-order", "size=small,mid,large"])):
+        folder = tmp_path / name
+        code, _, _ = call("select", flowers, "-o", folder, *words, *more, "--subsamples", 0)
+        assert code == 0
+        told = [c["text"] for c in json.loads((folder / "summary.json").read_text())["caveats"]]
+        levels = set(pd.read_csv(folder / "features.csv")["level"].dropna())
+        assert (said in told) == (name == "unasked")
+        assert any(level.startswith("size = ") for level in levels) == (name == "unasked")
 
 
 def test_an_order_without_words_is_refused(call, flowers, tmp_path):

@@ -101,6 +101,13 @@ def test_words_are_words():
     assert read_numbers(pd.Series([[1], [2]])) is None
 
 
+def test_ranges_are_levels_beside_which_limits_are_no_numbers():
+    ages = ["<18", "18-29", "30-64", "65+"]
+    assert read_numbers(pd.Series(6 * [*ages, "65+", "<18"])) is None
+    stray = read_numbers(pd.Series([*"123456789" * 5, "3-5"]))
+    assert stray.was == ["3-5"]  # among numbers it is an odd cell
+
+
 def test_truth_values_are_numbers():
     found = read_numbers(pd.Series([True, None, False, True], dtype=object))
     np.testing.assert_array_equal(found.values, [1, np.nan, 0, 1])

@@ -70,6 +70,19 @@ def test_a_random_column_of_two_values_decides_no_cluster(load, share):
     assert not sieve.support_[-1]
 
 
+@pytest.mark.parametrize("load", [load_wine, load_iris])
+def test_a_random_column_of_two_values_decides_no_cluster_inside_of_batches(load):
+    X, _ = load(return_X_y=True)
+    rng = np.random.default_rng(2)
+    mark = rng.permutation(np.arange(len(X)) < 0.3 * len(X))
+    batch = rng.integers(0, 3, len(X))
+    sieve = JASFS(3, n_features_to_select=2, random_state=0)
+    sieve.fit(np.column_stack([X + batch[:, None], mark]), batch=batch)
+    assert sieve.lone_features_.tolist() == [X.shape[1]]
+    assert abs(adjusted_rand_score(mark, sieve.labels_)) < 0.05
+    assert not sieve.support_[-1]
+
+
 @pytest.mark.parametrize("seed", [2, 3])
 def test_a_random_column_of_two_values_beside_landmarks(seed, monkeypatch):
     monkeypatch.setattr(defaults, "N_LANDMARKS", 100)
@@ -97,6 +110,21 @@ def test_lone_columns_have_two_values_in_a_minority_and_no_company():
     assert lone(follows, coin, coin + rng.standard_normal(120)) == []  # another goes along
     assert lone(follows, coin + 0.01 * rng.standard_normal(120)) == []  # many values
     assert lone(follows, coin, *(noise > 0).T) == []  # as most of the columns
+
+
+def test_company_that_only_batches_explain_is_none():
+    rng = np.random.default_rng(0)
+    batch = np.repeat([0, 1], 60)
+    coin = (rng.random(120) < np.where(batch == 1, 0.8, 0.2)).astype(float)
+    X = np.column_stack([rng.standard_normal((120, 6)) + 3.0 * batch[:, None], coin])
+    X -= np.stack([X[batch == b].mean(axis=0) for b in (0, 1)])[batch]
+    pool = Pool.of([(X[:, -1] > 0).astype(int)], 2)
+
+    def lone(codes):
+        return lone_columns(as_operator(X, scale="unit"), pool, np.random.default_rng(0), codes)
+
+    assert lone(batch) == [6]
+    assert lone(None) == []  # four values, two in each batch
 
 
 def test_without_the_group_the_same_category_decides_all():

@@ -1,6 +1,5 @@
 """``featsieve demo``: the main job on embedded data, tables of which the truth is known."""
 
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,25 +52,17 @@ def _runs() -> Iterator[tuple[str, "SelectionRun", str, dict[str, Any]]]:
     from sklearn.datasets import load_digits
 
     from featsieve.datasets import Dataset, make_planted
+    from featsieve.workflow import select_features
 
     planted = make_planted(150, 1000, n_informative=20, n_clusters=4, random_state=0)
     kinds = np.where(planted.informative, "signal", "noise")
     names = [f"{kind}_{j}" for j, kind in enumerate(kinds)]  # by the truth
     table = Dataset("planted", planted.X, planted.labels, names)
-    yield FILES[0], _select(table), "four clusters in 20 columns, called signal_", {}
+    yield FILES[0], select_features(table), "four clusters in 20 columns, called signal_", {}
     noise = np.random.default_rng(0).standard_normal((150, 1000))
-    yield FILES[1], _select(Dataset("noise", noise)), "nothing", {}
-    digits = _select(Dataset("digits", *load_digits(return_X_y=True)), n_clusters=10)
+    yield FILES[1], select_features(Dataset("noise", noise)), "nothing", {}
+    digits = select_features(Dataset("digits", *load_digits(return_X_y=True)), n_clusters=10)
     yield FILES[2], digits, "ten digits of 8 x 8 pixels", {"image_shape": (8, 8)}
-
-
-def _select(table: Any, **settings: Any) -> "SelectionRun":
-    """Select features of a table; what it warns of is in the report."""
-    from featsieve.workflow import select_features
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return select_features(table, **settings)
 
 
 def _describe(run: "SelectionRun", truth: str) -> str:

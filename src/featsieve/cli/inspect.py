@@ -38,7 +38,6 @@ def inspect(
         look = inspect_table(data, asked=asked, notes=notes, random_state=seed, progress=progress)
     given = [("--id-column", reading.id_column), ("--label-column", reading.label_column)]
     given += [("--layer", reading.layer), *(("--drop", name) for name in asked)]
-    given += [("--encode-order", order) for order in reading.encode_order or ()]
     needed = [word for option, name in given if name is not None for word in (option, name)]
     if reading.header is not None:
         needed.append("--header" if reading.header else "--no-header")
@@ -75,12 +74,12 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if look["infinite"]:
         yield "infinite", list_counts(look["infinite"], "value")
     kinds = [note["kind"] for note in look["notes"]]
-    text = look["text"]
+    text, turned = look["text"], table.origin.options.get("transpose")
     if "names" in kinds:  # a note says what to do with those
         text = [name for name in text if table.origin.text.get(name) != n]
     if text:
-        way_out = "leave it out (--drop-text), or name it as --id-column or --label-column"
-        yield "text", f"{list_columns(text)}: {way_out}"
+        of_rows = "" if turned else ", or name it as --id-column or --label-column"
+        yield "text", f"{list_columns(text)}: leave it out (--drop-text){of_rows}"
     if table.class_names is not None:
         label = f"{table.label_name!r}: " if table.label_name else ""
         names = ", ".join(table.class_names[:6]) + (", ..." if len(table.class_names) > 6 else "")
@@ -89,9 +88,6 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "sample names", f"{table.sample_names[0]!r}, ..."
     for note in look["notes"]:
         yield note["kind"].replace("-", " "), note["text"]
-    if table.encodings:
-        way_out = "leave out what is no feature (--drop), name the classes (--label-column)"
-        yield "words", f"taking part: {list_columns(list(table.encodings))}; {way_out}"
     seen = look["structure"]
     if seen is None:
         yield "structure", "not looked for: too few rows, or columns that can be used"

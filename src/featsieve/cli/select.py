@@ -12,7 +12,8 @@ from featsieve.cli.console import output, plain_table, print_json, text_grid
 if TYPE_CHECKING:
     from rich.console import Console
 
-MOST_FEATURES = 10
+# Features that are shown, and which columns of the report's table.
+MOST_FEATURES, SHOWN = 10, ("rank", "feature", "selected in", "explained", "tells cluster")
 # What of a summary --json prints: the rest is drawings, and a row for every feature and sample.
 ESSENCE = (
     *("title", "table", "method", "number", "selected", "clusters", "structure", "stability"),
@@ -133,19 +134,13 @@ def show_selection(
 
 
 def _best_features(summary: dict[str, Any], listed: str) -> Any:
-    """Return a table of the best features."""
-    facts, total = summary["features"], summary["number"]["selected"]
-    head, left = ["rank", "feature", "score", "tells cluster"], ["feature", "tells cluster"]
-    rows = []
-    for i in range(min(total, MOST_FEATURES)):
-        cluster = facts["cluster"][i]
-        told = "" if cluster is None else f"{cluster}, {facts['side'][i]} there"
-        rows.append([str(facts["rank"][i]), facts["name"][i], f"{facts['score'][i]:.3g}", told])
-    if facts["frequency"] is not None:
-        head.insert(3, "selected in")
-        for row, share in zip(rows, facts["frequency"], strict=False):
-            row.insert(3, f"{share:.0%}")
-    table = plain_table(head, rows, left=left)
+    """Return a table of the best features, in the words of the report."""
+    from featsieve.report.selection.page import table_columns
+
+    columns = {column["title"].lower(): column["cells"] for column in table_columns(summary)}
+    head, total = [title for title in SHOWN if title in columns], summary["number"]["selected"]
+    rows = list(zip(*(columns[title][: min(total, MOST_FEATURES)] for title in head), strict=True))
+    table = plain_table(head, rows, left=["feature", "tells cluster"])
     if total > len(rows):
         table.caption = f"and {total - len(rows):,} more in {listed}"
         table.caption_justify = "left"

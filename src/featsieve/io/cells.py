@@ -38,6 +38,8 @@ NUMBERS = {
 WITH_UNIT = re.compile(
     r"(?P<number>[\W\d]*\d[.,]?)\s*(?P<unit>(?![¹²³])[^\W\d_][^\s\d]*|°[^\s\d]*)"
 )
+# A level such as "18-29", beside which "<18" and "65+" are no numbers either.
+RANGE = re.compile(r"\d+(\.\d+)?\s*(-|\u2013|to)\s*\d+(\.\d+)?")
 DIFFERENT = "?"  # in the place of the unit, where there are several
 
 
@@ -110,6 +112,9 @@ def read_numbers(
     words = [cell if isinstance(cell, str) else str(cell).replace(".", decimal) for cell in cells]
     small = [word.strip().lower() for word in words]
     counts = np.bincount(codes[codes >= 0], minlength=len(words))
+    n_ranges = sum(RANGE.fullmatch(word) is not None for word in small)
+    if mark is None and 0 < len(words) <= 2 * n_ranges and len(words) ** 2 <= counts.sum():
+        return None
     used, plain = decimal, np.array([is_plain(word, decimal=decimal) for word in words], dtype=bool)
     cells, unit, units = _without_unit(words, (mark or "")[1:].lstrip("%"))
     if all(word in TRUTHS or word in GAPS for word in small) and set(small) & set(TRUTHS):

@@ -1,7 +1,7 @@
 """What a table is about, in sentences: `inspect` and `select` say the same ones."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from featsieve.workflow.columns import (
     sample_part,
 )
 from featsieve.workflow.messages import MOST_NAMES, Note, list_columns
+from featsieve.workflow.orders import find_order
 
 # Correlations that are held at once.
 BLOCK_ELEMENTS = 2**22
@@ -50,10 +51,11 @@ def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False)
 
 
 def dense_part(table: Dataset, random_state: int = 0) -> tuple[np.ndarray, list[str] | None]:
-    """Return a part of a table, finite columns that vary, and their names if all are there."""
+    """Return a part of a table, finite numbers that vary, and their names if all are there."""
+    names, coded = table.names, [k for k, one in table.encodings.items() if one.n_columns > 1]
     usable = ~constant_columns(table.X) & (count_where(table.X, np.isinf) == 0)
+    usable &= ~np.isin(names, coded)  # codes of categories are no amounts
     X, columns = sample_part(table.X, np.flatnonzero(usable), random_state)
-    names = table.names
     X = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
     return X, [names[j] for j in columns] if len(columns) == usable.sum() else None
 
@@ -79,6 +81,7 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
             "--encode (in Python encode=True).",
             "categories",
         )
+    yield from about_orders(ordered_words(table))
     for name in class_words(table)[:1]:
         yield Note(
             f"{name!r} may be the classes: --label-column (in Python label_column) leaves it out "
@@ -91,6 +94,18 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
             f"A different word in every row: {list_columns(names)}. Make it the name of the "
             f"samples with --id-column {shlex.quote(names[0])} (in Python id_column).",
             "names",
+        )
+
+
+def about_orders(orders: Mapping[str, list[str]]) -> Iterator[Note]:
+    """Say which categories seem to be ordered, those of the same words together."""
+    for words in {",".join(order): order for order in orders.values()}.values():
+        alike = [name for name, order in orders.items() if order == words]
+        option = shlex.quote(f"{alike[0]}={','.join(words)}")
+        yield Note(
+            f"In an order, it seems: {list_columns(alike)}, from low to high {', '.join(words)}. "
+            f"If so, give --encode-order {option} (in Python encode), which makes it 0, 1, 2, ...",
+            "order",
         )
 
 
@@ -107,6 +122,15 @@ def class_words(table: Dataset) -> list[str]:
     text = [name for name, count in table.origin.text.items() if 1 < count <= table.X.shape[0] / 2]
     words = [*text, *(name for name, one in table.encodings.items() if one.kind == "category")]
     return [name for name in words if CLASS_WORDS & {*name_words(name)}]
+
+
+def ordered_words(table: Dataset) -> dict[str, list[str]]:
+    """Return the categories, but for the classes, whose words are obviously ordered, with these."""
+    classes = class_words(table)[:1]
+    several = {name: one.levels for name, one in table.encodings.items() if one.n_columns > 1}
+    found = {name: find_order(words) for name, words in several.items() if name not in classes}
+    # as --encode-order can take them
+    return {name: own for name, own in found.items() if own and not {*",="} & {*"".join(own)}}
 
 
 def row_numbers(table: Dataset) -> list[int]:

@@ -19,10 +19,12 @@ from featsieve.workflow.columns import (
     sample_part,
 )
 from featsieve.workflow.findings import (
+    about_orders,
     class_words,
     dense_part,
     few_words,
     find_notes,
+    ordered_words,
     row_numbers,
     sample_words,
     transposed_signs,
@@ -36,14 +38,18 @@ def read_to_inspect(
 ) -> tuple[Dataset, list[Note]]:
     """Read a table with all that can be done for it: words encoded or left out, cells repaired."""
     progress(f"reading {path.name}")
-    encode = options.get("encode") or True
-    options = {**options, "drop_text": True, "repair": True, "encode": encode}
+    known, notes = options.get("encode") or True, list[Note]()
+    options = {**options, "drop_text": True, "repair": True, "encode": known}
     table = read_table(path, **options)
     by_values, by_names, why = transposed_signs(table, dense_part(table)[0])
-    if by_values + by_names < 2:
-        return table, []
-    transposed = read_table(path, **{**options, "transpose": True})
-    return transposed, [Note(f"The table looks transposed: {why}.", "transposed")]
+    if by_values + by_names > 1:
+        options["transpose"] = True
+        table = read_table(path, **options)
+        notes.append(Note(f"The table looks transposed: {why}.", "transposed"))
+    if orders := ordered_words(table):  # looked at as proposed
+        options["encode"] = orders | (known if isinstance(known, dict) else {})
+        table = read_table(path, **options)
+    return table, [*notes, *about_orders(orders)]
 
 
 def inspect_table(
@@ -99,6 +105,8 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     classes = class_words(table)[:1]
     categories = {*few_words(table), *table.encodings} - {*classes}
     words += ["--encode"] if categories else []
+    for name, one in table.encodings.items():
+        words += ["--encode-order", f"{name}={','.join(one.levels)}"] if one.kind == "order" else []
     words += ["--drop-text"] if set(look["text"]) - {*names, *classes, *categories} else []
     for name in classes:
         words += ["--label-column", name]

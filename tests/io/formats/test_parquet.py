@@ -104,3 +104,16 @@ def test_columns_of_lists_are_text(tmp_path):
     table = read_table(path, drop_text=True, repair=True)
     assert (table.names, table.dropped) == (["a", "self"], ("b",))
     np.testing.assert_array_equal(table.X, [[1, 1], [2, 2]])
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "Float32"])
+def test_repair_of_infinite_numbers_keeps_their_width(tmp_path, kind):
+    frame = pd.DataFrame({"a": [1.5, np.inf, -np.inf], "b": [0.1, 0.2, None]}).astype(kind)
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet", repair=True)
+    assert table.X.dtype == kind.lower()
+    np.testing.assert_array_equal(np.isnan(table.X), [[0, 0], [1, 0], [1, 1]])
+    assert table.X[0, 1] == table.X.dtype.type(0.1)
+    changes = table.origin.changes
+    assert (changes["row"], changes["was"]) == ([2, 3], ["inf", "-inf"])
+    assert table.origin.repaired == {"a": "numbers except in 2 cells ('inf', '-inf')"}

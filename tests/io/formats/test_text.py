@@ -343,9 +343,21 @@ def test_names_of_features_in_rows(tmp_path):
     described = ("gene,about,s1,s2", "g,a word,1,2", "h,another,3,4")
     with pytest.raises(ValueError, match=r"not numbers: 'about'; .*samples.*--drop-text"):
         read_lines(tmp_path, *described, transpose=True)
+    again = read_lines(tmp_path, *described, transpose=True, columns=["h"])  # as apply does
+    np.testing.assert_array_equal(again.X, [[3], [4]])
+    assert again.origin.notes[1:] == ("Columns of words, which are no samples: 'about'.",)
     table = read_lines(tmp_path, *described, transpose=True, drop_text=True)
     np.testing.assert_array_equal(table.X, [[1, 3], [2, 4]])
     assert table.dropped == ("about",)
+
+
+def test_decimal_commas_behind_thousands(tmp_path):
+    table = read_lines(
+        tmp_path, "name;sum", "a;1.234,50", "b;12.345,25", id_column="name", repair=True
+    )
+    assert table.X.ravel().tolist() == [1234.5, 12345.25]
+    write_table(tmp_path / "new.csv", table, like=tmp_path / "t.csv")
+    assert (tmp_path / "new.csv").read_text() == "name;sum\na;1234,5\nb;12345,25\n"
 
 
 def test_decimal_commas_of_a_transposed_table(tmp_path):

@@ -385,7 +385,6 @@ def test_a_table_with_every_column_fits_on_paper(browser, tmp_path):
     count = len(rows["name"])
     rows["name"] = [f"od280/od315_of_diluted_wines {j}" for j in range(count)]
     rows["closest"] = rows["name"][::-1]
-    rows["score"] = [0.03449] * count  # else it is the frequency, and has no column
     rows["correlation"], rows["q_value"], rows["price"] = ([0.011] * count for _ in range(3))
     page = tmp_path / "page.html"
     page.write_text(render_selection(summary), encoding="utf-8")
@@ -395,7 +394,7 @@ def test_a_table_with_every_column_fits_on_paper(browser, tmp_path):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         titles = [c["title"] for c in table_columns(summary)]
-        assert {"Score", "Selected in", "Certain", "q", "Closest selected", "Price"} <= {*titles}
+        assert {"Selected in", "Certain", "Explained", "q", "Closest selected"} <= {*titles}
         table, box = (find(browser, css).rect for css in ("#table", "#features .scroll"))
         assert table["x"] + table["width"] <= box["x"] + box["width"]
     finally:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from featsieve import LaplacianScore
-from featsieve.report import summarize_selection
+from featsieve.report import render_selection, summarize_selection
 from featsieve.report.selection.drawing import charts, structure_chart, ticks
 from featsieve.report.selection.pictures import fields, sample_views, sparklines, strips
 from featsieve.report.selection.values import readable
@@ -20,7 +20,7 @@ def by_name(summary):
 
 def test_every_chart_is_a_picture_that_says_what_it_shows():
     drawn = by_name(automatic()[1])
-    assert list(drawn) == ["criterion", "ranking"]
+    assert list(drawn) == ["criterion", "gains"]
     for chart in drawn.values():
         root = ET.fromstring(chart["svg"])
         assert root.get("role") == "img"
@@ -74,11 +74,18 @@ def test_the_table_is_drawn_among_its_copies(found):
     assert "60 samples and 40 features were looked at" in chart["caption"]
 
 
-def test_scores_that_are_all_zero_can_be_drawn():
+def test_gains_that_are_all_zero_can_be_drawn():
+    summary = copy.deepcopy(automatic()[1])
+    summary["path"]["value"] = [0.0] * len(summary["path"]["name"])
+    ET.fromstring(by_name(summary)["gains"]["svg"])
+
+
+def test_a_ranking_alone_has_no_chart_and_no_section_for_it():
     X = planted().X
     summary = summarize_selection(LaplacianScore(4).fit(X), X, structure=CLEAR)
-    summary["path"]["value"] = [0.0] * 40
-    ET.fromstring(by_name(summary)["ranking"]["svg"])
+    assert summary["path"] is None
+    assert charts(summary) == []
+    assert "#number" not in render_selection(summary)
 
 
 def test_every_sample_is_drawn_once_in_both_views():

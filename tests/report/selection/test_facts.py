@@ -122,7 +122,6 @@ def test_the_curve_is_that_of_the_path():
 def test_gains_are_those_of_the_path():
     sieve, summary = automatic()
     path = summary["path"]
-    assert path["kind"] == "gains"
     np.testing.assert_allclose(path["value"], sieve.path_.half_gains, rtol=1e-5)
     assert path["chosen"] == sieve.n_features_selected_
     assert path["name"][: path["chosen"]] == summary["selected"]

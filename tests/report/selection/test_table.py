@@ -18,7 +18,7 @@ def test_rows_for_the_script_are_those_of_the_other_features():
     n_selected = len(summary["selected"])
     assert [row[1] for row in data] == summary["features"]["name"][n_selected:]
     for group, *texts in data:
-        assert summary["clusters"]["names"][group] == texts[4].split(",")[0]
+        assert summary["clusters"]["names"][group] == texts[3].split(",")[0]
 
 
 def test_infinite_separations_have_a_sign():
@@ -56,11 +56,11 @@ def reason_of(summary=None, **facts):
     [
         ("selected", {}, "high in cluster 2"),
         ("selected", {"side": "often red"}, "often red in cluster 2"),
-        ("selected", {"eta_squared": 0.04}, "among the best scores"),
-        ("selected", {"cluster": None}, "among the best scores"),
-        ("low score", {}, "high in cluster 2, but its score is too low"),
+        ("selected", {"eta_squared": 0.04}, "among the best ranks"),
+        ("selected", {"cluster": None}, "among the best ranks"),
+        ("low score", {}, "high in cluster 2, but ranked too low"),
         ("low score", {"eta_squared": 0.03}, "tells the clusters little: explains 3%"),
-        ("low score", {"cluster": None}, "score too low"),
+        ("low score", {"cluster": None}, "ranked too low"),
         ("redundant", {"closest": "x4", "correlation": 0.97}, "repeats x4 (r = 0.97)"),
         ("constant", {"cluster": None, "eta_squared": None}, "does not vary"),
     ],
@@ -72,4 +72,4 @@ def test_why_a_feature_was_selected_or_left_out(status, facts, expected):
 def test_clusters_of_k_means_are_no_reason():
     X = planted().X
     summary = summarize_selection(LaplacianScore(5).fit(X), X)
-    assert {reason(summary, i) for i in range(40)} == {"among the best scores", "score too low"}
+    assert {reason(summary, i) for i in range(40)} == {"among the best ranks", "ranked too low"}

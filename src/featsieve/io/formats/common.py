@@ -42,7 +42,6 @@ AGAIN = (
 TRANSPOSED = "The table was transposed: its rows are features, its columns samples."
 ENCODED = {
     "category": "Categories that take part (--encode)",
-    "order": "Categories in their order, as 0, 1, 2, ...",
     "date": "Dates that take part (--encode), as days since 1970-01-01",
 }
 
@@ -125,8 +124,7 @@ def _numbers(
     }
     if request.repair is not None:
         floats = frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]
-        infinite = [name for name in floats if np.isinf(frame[name]).any()]
-        found |= {name: read_numbers(frame[name], decimal=decimal) for name in infinite}
+        found |= {name: _finite(frame[name], decimal) for name in floats}
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
     encoded, told = dict[str, Encoding](), dict[str, str]()
@@ -152,6 +150,15 @@ def _numbers(
         text,
         _with_changes(origin, request, odd) if request.repair is not None else origin,
     )
+
+
+def _finite(column: Any, decimal: str) -> Numbers | None:
+    """Return floats of any width with gaps in place of infinite ones, None if there are none."""
+    values = column.to_numpy(dtype=column.dtype.type, na_value=np.nan, copy=True)
+    infinite, n_cells = np.flatnonzero(np.isinf(values)), int(np.count_nonzero(values == values))
+    was = [str(value) for value in values[infinite].tolist()]
+    values[infinite] = np.nan
+    return Numbers(values, infinite, was, decimal, n_cells) if was else None
 
 
 def _refuse(text: list[str], odd: dict[str, Numbers], request: Request) -> None:
@@ -246,12 +253,14 @@ def _transposed(
     if features is None and (first in words or names_features(first)):
         features, frame = as_text(frame[first]), frame.iloc[:, 1:]
         words = [name for name in words if name != first]
-    if words and not request.drop_text:
+    again = request.columns is not None  # of a model, whose table may have had such columns
+    if words and not request.drop_text and not again:
         raise ColumnError(
             f"columns that are not numbers: {shorten(words)}; in a table that is transposed, all "
             "columns but the first are samples: leave these out with --drop-text (in Python "
             "drop_text)"
         )
+    told = [f"Columns of words, which are no samples: {shorten(words)}."] if words and again else []
     frame = frame.drop(columns=words)
     names = features or place_names(len(frame))
     names = [name if name.strip() else f"Unnamed: {j}" for j, name in enumerate(names)]
@@ -260,7 +269,7 @@ def _transposed(
     origin = replace(
         origin,
         options={**origin.options, "transpose": True},
-        notes=(*origin.notes, TRANSPOSED, *filter(None, [twins])),
+        notes=(*origin.notes, TRANSPOSED, *told, *filter(None, [twins])),
     )
     return transposed, list(frame.columns), tuple(words), origin
 

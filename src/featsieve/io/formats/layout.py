@@ -16,7 +16,7 @@ from featsieve.io.guard import TableError, printable
 from featsieve.io.names import is_number, number_twins, place_names
 
 SEPARATORS = (",", ";", "\t")
-DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 MOST_LINES = 20  # that are looked at
 LONGEST_TITLE = 60  # letters of a title that are shown
@@ -65,7 +65,7 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
         raise TableError("the file is empty")
     tabs = isinstance(path, Path) and ".tsv" in path.name.lower()
     above = _lines_above(lines, "\t" if tabs else None, titles=header is not False)
-    title = " ".join(" ".join(lines[:above]).replace('"', " ").strip("\ufeff,;\t \r\n").split())
+    title = re.sub(r'"|[,;]{2,}', " ", " ".join(lines[:above])).strip("\ufeff,;\t \r\n")
     skipped, lines, places = places[above] if above else 0, lines[above:], places[above:]
     separator = "\t" if tabs else find_separator(lines[0])
     rows = _split(lines, separator)
@@ -73,7 +73,7 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
         raise TableError("its first line is no row of cells: is it a text table?")
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
     decimal = "," if comma else "."
-    told = [f"Left out above the header: {_short(title)}."] if above else []
+    told = [f"Left out above the header: {_short(' '.join(title.split()))}."] if above else []
     has_header = _has_header(rows, decimal) if header is None else header
     names, unnamed = place_names(len(rows[0])), dict[int, str]()
     if header is None and not has_header and all(map(YEAR.fullmatch, map(str.strip, rows[0]))):

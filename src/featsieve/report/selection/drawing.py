@@ -65,9 +65,9 @@ class Axes:
 
 def charts(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the charts that a selection has."""
-    curve = summary["curve"]
+    curve, path = summary["curve"], summary["path"]
     drawn = curve is not None and all(isinstance(value, float) for value in curve["values"])
-    return [*([_criterion(curve)] if drawn else ()), _ranking(summary["path"])]
+    return [*([_criterion(curve)] if drawn else ()), *([_gains(path)] if path else ())]
 
 
 def structure_chart(structure: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,37 +165,33 @@ def _criterion(curve: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": "criterion", "title": "The label-free criterion", "caption": caption} | picture
 
 
-def _ranking(path: Mapping[str, Any]) -> dict[str, Any]:
+def _gains(path: Mapping[str, Any]) -> dict[str, Any]:
     """Draw a bar for every feature along the ranking, those that are not selected faint."""
     values = [float(value or 0.0) for value in path["value"]]
-    chosen = min(path["chosen"], len(values))
-    gains = path["kind"] == "gains"
-    title, verb, names = (
-        ("What each next feature adds", "adds", ("features so far", "gain")) if gains
-        else ("Scores along the ranking", "scores", ("rank", "score"))
-    )  # fmt: skip
+    chosen, title = min(path["chosen"], len(values)), "What each next feature adds"
     axes = Axes((0.0, len(values) + 1.0), padded(values))
     base = axes.at(0.0, max(axes.y[0], 0.0))[1]
     bars, points = [], []
     for rank, (name, value) in enumerate(zip(path["name"], values, strict=True), start=1):
         (left, top), (right, _) = axes.at(rank - 0.42, value), axes.at(rank + 0.42, value)
         bars.append(f"M{left:g} {base:g}V{top:g}H{right:g}V{base:g}z")
-        points.append((*axes.at(rank, value), f"{rank}. {name} {verb} {readable(value, 4)}"))
-    content = axes.frame(names, {v: f"{v:.10g}" for v in ticks(*axes.x, 6) if v == round(v)})
+        points.append((*axes.at(rank, value), f"{rank}. {name} adds {readable(value, 4)}"))
+    whole = {v: f"{v:.10g}" for v in ticks(*axes.x, 6) if v == round(v)}
+    content = axes.frame(("features so far", "gain"), whole)
     content += f'<path class="bar" d="{"".join(bars[:chosen])}"/>'
     if chosen < len(values):
         content += f'<path class="bar faint" d="{"".join(bars[chosen:])}"/>'
         content += axes.upright(chosen + 0.5, f"selected: {chosen}")
-    what = "By how much the objective falls when the next feature enters" if gains else (
-        "How the scores fall along the ranking"
-    )  # fmt: skip
     inner = " (of the fit to all rows)" if path["inner"] else ""
-    caption = f"{what}{inner}. Bars up to the dashed line are selected."
+    caption = (
+        f"By how much the objective falls when the next feature enters{inner}. Bars up to the "
+    )
+    caption += "dashed line are selected."
     if path["length"] > len(values):
         caption += f" Only the first {len(values)} of {path['length']:,} are drawn."
     label = f"{title}: {len(values)} features in the order of their ranks; {chosen} are selected."
     picture = {"svg": svg(content, label), "points": points}
-    return {"name": "ranking", "title": title, "caption": caption} | picture
+    return {"name": "gains", "title": title, "caption": caption} | picture
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:

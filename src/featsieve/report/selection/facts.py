@@ -116,26 +116,20 @@ def criterion_curve(selection: Selection) -> dict[str, Any] | None:
     return None
 
 
-def selection_path(selection: Selection) -> dict[str, Any]:
-    """Return what each next feature adds, or how the scores fall along the ranking."""
-    kind, order = "scores", np.argsort(selection.facts["rank"])
-    values, chosen, inner = selection.facts["score"][order], len(selection.chosen), False
+def selection_path(selection: Selection) -> dict[str, Any] | None:
+    """Return what each next feature adds, None for a method that does not say."""
     for layer in layers(selection.selector):
         path: Any = getattr(layer, "path_", None)
         if len(getattr(path, "half_gains", ())):
-            kind, order, values = "gains", path.order, path.half_gains
             support = layer.get_support()
-            chosen = int(support.sum())
-            inner = not np.array_equal(support, selection.facts["selected"])
-            break
-    return {
-        "kind": kind,
-        "name": [selection.feature_names[j] for j in order[:MOST_STEPS]],
-        "value": plains(values[:MOST_STEPS]),
-        "length": len(order),
-        "chosen": chosen,
-        "inner": inner,
-    }
+            return {
+                "name": [selection.feature_names[j] for j in path.order[:MOST_STEPS]],
+                "value": plains(path.half_gains[:MOST_STEPS]),
+                "length": len(path.order),
+                "chosen": int(support.sum()),
+                "inner": not np.array_equal(support, selection.facts["selected"]),
+            }
+    return None
 
 
 def class_facts(

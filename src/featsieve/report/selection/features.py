@@ -55,7 +55,6 @@ def feature_rows(
         "index": order.tolist(),
         "selected": facts["selected"][order].tolist(),
         "rank": facts["rank"][order].tolist(),
-        "score": plains(facts["score"][order]),
         "frequency": None if frequency is None else plains(frequency[order]),
         "certainty": None if certainty is None else plains(certainty[order], 2),
         "cluster": [selection.best_cluster[j] for j in order],

@@ -18,7 +18,7 @@ COLD, HOT = (44, 112, 214), (222, 92, 30)
 
 
 def pixel_images(selection: Selection, shape: tuple[int, int]) -> dict[str, Any]:
-    """Return images of the mean, the scores and the clusters, and the selected pixels."""
+    """Return images of the mean and of the clusters, and the selected pixels."""
     X, clusters, facts = selection.X, selection.clusters, selection.facts
     mean = _mean(X)
     images = []
@@ -26,12 +26,10 @@ def pixel_images(selection: Selection, shape: tuple[int, int]) -> dict[str, Any]
         for code, name in enumerate(clusters.names[:MOST_CLUSTERS]):
             inside = _mean(X[clusters.codes == code])
             images.append({"name": name, "png": grey_png(inside.reshape(shape))})
-    score = np.sqrt(np.maximum(facts["score"].astype(np.float64), 0.0))
     return {
         "shape": list(shape),
         "mean": grey_png(mean.reshape(shape)),
         "range": [plain(mean.min()), plain(mean.max())],
-        "score": grey_png(score.reshape(shape)),
         "clusters": images,
         "selected": selection.chosen.tolist(),
         "rank": facts["rank"].tolist() if len(mean) <= MOST_RANKS else None,

@@ -182,13 +182,9 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         columns.append({"full": None, "least": False} | given | more)
 
     rows = summary["features"]
-    scores, shares, clusters = rows["score"], rows["frequency"], rows["cluster"]
+    shares, clusters = rows["frequency"], rows["cluster"]
     add("Feature", "Name of the column", rows["name"])
     add("Rank", "1 is the best", map(str, rows["rank"]), "n", least=True)
-    if scores != shares:  # the scores of StabilitySelection are the frequencies
-        top = max((score for score in scores if isinstance(score, float)), default=0.0)
-        texts = (readable(score, 4) for score in scores)
-        add("Score", "Larger is better", texts, "n", full=top if top > 0 else None)
     if shares is not None:
         texts = (_written(share, ".0%") for share in shares)
         add("Selected in", "Share of the subsamples that selected it", texts, "n", full=100.0)
@@ -243,12 +239,12 @@ def reason(summary: Mapping[str, Any], i: int) -> str:
         tells = f"{rows['side'][i]} in cluster {cluster}"
         little = share < defaults.REPORT_LITTLE_EXPLAINED
     if status == "selected":
-        return "among the best scores" if tells is None or little else tells
+        return "among the best ranks" if tells is None or little else tells
     if tells is None:
-        return "score too low"
+        return "ranked too low"
     if little:
         return f"tells the clusters little: explains {share:.0%}"
-    return f"{tells}, but its score is too low"
+    return f"{tells}, but ranked too low"
 
 
 def _best_scores(judged: Mapping[str, Any] | None) -> dict[str, str]:

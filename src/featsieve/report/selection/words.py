@@ -197,10 +197,12 @@ def _significant(summary: Mapping[str, Any]) -> str:
     go = "feature goes" if count == 1 else "features go"
     fewest = ""
     if curve and count < number["selected"]:
-        fewest = (
-            f"; the {number['selected']:,} selected ones show them together, but not each of these "
-            "can be told from chance by itself"
-        )
+        fewest = "; the selected one shows them, but cannot be told from chance by itself"
+        if number["selected"] > 1:
+            fewest = (
+                f"; the {number['selected']:,} selected ones show them together, but not each of "
+                "these can be told from chance by itself"
+            )
     elif curve and count:
         fewest = f", and {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show them"
     return (
