@@ -10,8 +10,7 @@ from featsieve import JASFS, LaplacianScore, defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.scale import find_variables, one_column_each
 from featsieve.criteria.n_clusters import count_clusters
-from featsieve.hypotheses.pool import Pool
-from featsieve.jasfs.labels import lone_columns
+from featsieve.hypotheses.lone import lone_columns
 from featsieve.tuning import feature_qvalues
 
 WINE = load_wine(as_frame=True)
@@ -100,8 +99,9 @@ def test_lone_columns_have_two_values_in_a_minority_and_no_company():
 
     def lone(labels, *columns):
         X = np.column_stack([noise, *columns])
-        pool = Pool.of([labels, groups], 3)
-        return lone_columns(as_operator(X, scale="unit"), pool, np.random.default_rng(0))
+        return lone_columns(
+            as_operator(X, scale="unit"), (labels, groups), np.random.default_rng(0)
+        )
 
     follows = np.where(coin == 1, 1, 2 * (groups == 2))  # the coin decides it
     assert lone(follows, coin) == [6]
@@ -118,10 +118,10 @@ def test_company_that_only_batches_explain_is_none():
     coin = (rng.random(120) < np.where(batch == 1, 0.8, 0.2)).astype(float)
     X = np.column_stack([rng.standard_normal((120, 6)) + 3.0 * batch[:, None], coin])
     X -= np.stack([X[batch == b].mean(axis=0) for b in (0, 1)])[batch]
-    pool = Pool.of([(X[:, -1] > 0).astype(int)], 2)
+    labels = [(X[:, -1] > 0).astype(int)]
 
     def lone(codes):
-        return lone_columns(as_operator(X, scale="unit"), pool, np.random.default_rng(0), codes)
+        return lone_columns(as_operator(X, scale="unit"), labels, np.random.default_rng(0), codes)
 
     assert lone(batch) == [6]
     assert lone(None) == []  # four values, two in each batch

@@ -20,6 +20,7 @@ from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.views import PLAIN, leave_one_out_accuracy, sample_view
 from featsieve.hypotheses.families import components, hat_hypotheses
+from featsieve.hypotheses.lone import lone_columns
 from featsieve.hypotheses.pool import Pool
 from featsieve.hypotheses.sparse_kmeans import sparse_weights
 from featsieve.hypotheses.tables import dense_columns, normal_scores, rotated
@@ -98,10 +99,11 @@ def suggest_n_clusters(
     -----
     Halves agree on clusters in which many columns take part, as in most real tables (adjusted
     mutual information above 0.15 for some number). If they do so in up to 5000 rows only, the
-    number is that of the 300 columns that these clusters explain best. Scores are of all columns as
-    far as halves agree, and of halves for the rest, so that a single column does not decide.
-    Accuracy is balanced (leave one out, ridge regression): modularity alone splits clusters further
-    and further, and accuracy alone prefers two.
+    number is that of the 300 columns that these clusters explain best. Scores are those of all
+    columns, or of halves where these show clusters more clearly. A column of two values that
+    the clusters follow and no other column goes along with is left out. Accuracy is balanced
+    (leave one out, ridge regression): modularity alone splits clusters further and further, and
+    accuracy alone prefers two.
 
     Telling columns are those of sparse k-means, with Ward's method in place of k-means. Clusterings
     agree by the mean overlap (Jaccard index) of their clusters, matched one to one: small clusters
@@ -146,7 +148,11 @@ def count_clusters(
     numbers = candidate_numbers(X.shape[0], most)
     Z, units, kept = dense_columns(X)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
-    agreement, score = _by_halves(Z, numbers, rng)
+    labels, score = _in_hat_metric(Z, numbers, rng)
+    while lone := lone_columns(as_operator(Z, scale="none"), labels, rng, codes):
+        Z, units, kept = (np.delete(one, lone, axis=-1) for one in (Z, units, kept))
+        labels, score = _in_hat_metric(Z, numbers, rng)
+    agreement, score = _by_halves(Z, numbers, rng, score)
     if agreement.max() > defaults.CREDIBLE_EXCESS:
         return _count("hat", numbers, agreement, score, int(score.argmax()))
     # Many weak columns may agree in more rows only: those that tell most show the number.
@@ -238,14 +244,15 @@ def _explained(
 
 
 def _by_halves(
-    Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator
+    Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator, whole: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how far halves of the columns agree for every number, and the scores.
 
-    Scores are those of all columns as far as halves agree: where they do not, single columns may
-    decide, and the mean score of the halves counts for the rest.
+    Scores are those of all columns (which may be known), unless halves show clusters more clearly:
+    where there are about as many columns as rows, the hat metric of all gives noise much weight.
     """
-    _, whole = _in_hat_metric(Z, numbers, rng)
+    if whole is None:
+        whole = _in_hat_metric(Z, numbers, rng)[1]
     d = Z.shape[1]
     if d == 1:  # nothing to agree
         return np.zeros(len(numbers)), whole
@@ -255,9 +262,9 @@ def _by_halves(
         (one, mine), (other, others) = (_in_hat_metric(Z[:, half], numbers, rng) for half in halves)
         agreement.append([adjusted_mutual_info_score(*two) for two in zip(one, other, strict=True)])
         scores += [mine, others]
-    agreed = np.mean(agreement, axis=0)
-    weight = max(0.0, agreed.max())
-    return agreed, weight * whole + (1.0 - weight) * np.mean(scores, axis=0)
+    of_halves = np.mean(scores, axis=0)
+    clearer = whole.max() < (1.0 - defaults.COUNT_TOLERANCE) * of_halves.max()
+    return np.mean(agreement, axis=0), of_halves if clearer else whole
 
 
 def _in_hat_metric(

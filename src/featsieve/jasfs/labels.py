@@ -40,13 +40,12 @@ from featsieve.hypotheses.families import (
     second_hypotheses,
     second_sizes,
 )
+from featsieve.hypotheses.lone import lone_columns
 from featsieve.hypotheses.pool import Pool
-from featsieve.hypotheses.tables import BLOCK_ELEMENTS
 from featsieve.hypotheses.views import HatMetrics, View, hat_view, rows_of_product
 from featsieve.jasfs.problem import summed
 from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
-from featsieve.terms import normalised_indicator
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def find_labels(
         if metrics is not None:
             views = metrics.views(partial(rows_of_product, operator, rows))
         first = first_stage(some, small, settings, rng, views)
-        if lone := lone_columns(small, first[0], rng, settings.codes):
+        if lone := lone_columns(small, first[0].labels, rng, settings.codes):
             return without(lone, find_labels, X, operator, given, rng)
     # cells that hold enough rows are worth their means, where these fit into memory
     many = n >= defaults.ROWS_PER_CELL * defaults.N_CELLS
@@ -205,7 +204,7 @@ def few_samples(
             labels = view.cuts(c, rng, k, n_starts=defaults.KMEANS_STARTS)[0]
         return single(by_first_sample(labels), settings)
     pool, belief = first or first_stage(X, operator, settings, rng)
-    if first is None and (lone := lone_columns(operator, pool, rng, settings.codes)):
+    if first is None and (lone := lone_columns(operator, pool.labels, rng, settings.codes)):
         return without(lone, few_samples, X, operator, settings, rng)
     root, stages, everything = float(np.sqrt(operator.shape[0])), [pool], pool
     n_varying = int(to_numpy(operator.varies).sum())
@@ -247,51 +246,6 @@ def first_stage(
     named = ("n_splits", "n_neighbors", "shrinkage", "codes", "n_jobs")
     options = {name: getattr(settings, name) for name in named}
     return first_hypotheses(X, operator, settings.n_clusters, rng, views=views, **options)
-
-
-def lone_columns(
-    operator: DataOperator, pool: Pool, rng: np.random.Generator, codes: np.ndarray | None = None
-) -> list[int]:
-    """Return columns of two values that hypotheses follow, and no other column goes along with.
-
-    A hypothesis explains no column better, yet the others differ no more between its two values
-    than between random parts of these sizes. Where most have two values, none stands out by a gap.
-    All of this inside of the batches, whose ``codes`` are known where the table was corrected.
-    """
-    (n, d), owner = operator.shape, operator.scale.variables
-    batches = [np.arange(n)] if codes is None else [codes == k for k in np.unique(codes)]
-
-    def two_valued(columns: np.ndarray) -> np.ndarray:
-        Z = to_numpy(operator.columns(operator.place(columns)))
-        ends = [(Z[own] == Z[own].min(axis=0)) | (Z[own] == Z[own].max(axis=0)) for own in batches]
-        return columns[np.vstack(ends).all(axis=0)]
-
-    def shuffled(v: np.ndarray) -> np.ndarray:
-        drawn = v.copy()
-        for own in batches:
-            drawn[own] = rng.permutation(v[own])
-        return drawn
-
-    def explained_best(labels: np.ndarray) -> int:
-        F = operator.place(normalised_indicator(labels, pool.n_clusters))
-        return int((to_numpy(row_squares(operator.rmatmul(F))) / norms).argmax())
-
-    norms = np.maximum(to_numpy(operator.column_norms()), 1e-300)
-    followed = [explained_best(labels) for labels in pool.labels]
-    alone = np.arange(d) if owner is None else np.flatnonzero(np.bincount(owner)[owner] == 1)
-    alone = alone[to_numpy(operator.varies)[alone]]
-    candidates = two_valued(np.intersect1d(followed, alone)).tolist()
-    blocks = np.array_split(alone, 1 + n * d // BLOCK_ELEMENTS) if candidates else []
-    if 2 * sum(len(two_valued(block)) for block in blocks) >= operator.n_variables:
-        return []
-    lone, n_draws = [], round(1.0 / defaults.STRUCTURE_LEVEL) - 1
-    for j in candidates:
-        v = to_numpy(operator.columns(operator.place(np.array([j]))))
-        draws = np.hstack([v, *(shuffled(v) for _ in range(n_draws))])
-        squares = to_numpy(operator.rmatmul(operator.place(draws))) ** 2
-        along = np.delete(squares, j, axis=0).sum(axis=0)
-        lone += [j] if along[0] <= along[1:].max() else []
-    return lone
 
 
 def without(
