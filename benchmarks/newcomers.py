@@ -11,7 +11,7 @@ the number that featsieve has found.
 
 On zoo k-means is better. Many of its rows are equal, and the nearest neighbours of a row with five
 copies are these copies: in the graphs of neighbours, from which most hypotheses are cut, such rows
-hold to one another and to hardly any other, and many clusters part along them.
+hold to one another, which is the likely reason.
 The second table has the ARI (mean of three seeds) of JASFS with a given number of clusters,
 on all rows and on the different rows alone, whose copies get their labels: zoo, and made-up yes/no
 answers of three groups. Counting equal rows once helps some, and does harm where it is the number
