@@ -12,8 +12,7 @@ from featsieve.cli.console import output, plain_table, print_json, text_grid
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Features that are shown, and which columns of the report's table.
-MOST_FEATURES, SHOWN = 10, ("rank", "feature", "selected in", "explained", "tells cluster")
+MOST_FEATURES = 10
 # What of a summary --json prints: the rest is drawings, and a row for every feature and sample.
 ESSENCE = (
     *("title", "table", "method", "number", "selected", "clusters", "structure", "stability"),
@@ -134,13 +133,17 @@ def show_selection(
 
 
 def _best_features(summary: dict[str, Any], listed: str) -> Any:
-    """Return a table of the best features, in the words of the report."""
-    from featsieve.report.selection.page import table_columns
-
-    columns = {column["title"].lower(): column["cells"] for column in table_columns(summary)}
-    head, total = [title for title in SHOWN if title in columns], summary["number"]["selected"]
-    rows = list(zip(*(columns[title][: min(total, MOST_FEATURES)] for title in head), strict=True))
-    table = plain_table(head, rows, left=["feature", "tells cluster"])
+    """Return a table of the best features, with the words of the report."""
+    facts, total = summary["features"], summary["number"]["selected"]
+    shown = range(min(total, MOST_FEATURES))
+    columns = {"rank": [str(facts["rank"][i]) for i in shown], "feature": facts["name"]}
+    for title, fact in (("selected in", "frequency"), ("explained", "eta_squared")):
+        if facts[fact] is not None:
+            columns[title] = ["" if share is None else f"{share:.0%}" for share in facts[fact]]
+    pairs = zip(facts["cluster"], facts["side"], strict=True)
+    columns["tells cluster"] = ["" if one is None else f"{one}, {side}" for one, side in pairs]
+    rows = [[cells[i] for cells in columns.values()] for i in shown]
+    table = plain_table(list(columns), rows, left=["feature", "tells cluster"])
     if total > len(rows):
         table.caption = f"and {total - len(rows):,} more in {listed}"
         table.caption_justify = "left"

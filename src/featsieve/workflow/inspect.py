@@ -22,7 +22,6 @@ from featsieve.workflow.findings import (
     about_orders,
     class_words,
     dense_part,
-    few_words,
     find_notes,
     ordered_words,
     row_numbers,
@@ -103,7 +102,7 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     words += ["--repair"] if made.repaired else []
     names = [] if table.sample_names is not None else sample_words(table)[:1]
     classes = class_words(table)[:1]
-    categories = {*few_words(table), *table.encodings} - {*classes}
+    categories = {*table.encodings} - {*classes}
     words += ["--encode"] if categories else []
     for name, one in table.encodings.items():
         words += ["--encode-order", f"{name}={','.join(one.levels)}"] if one.kind == "order" else []

@@ -74,25 +74,17 @@ def panel_tables(run: SelectionRun) -> tuple[Table, Table, dict[str, np.ndarray 
 
 
 def _curve(run: SelectionRun) -> Table:
-    """Return what each gene adds along the path, or the scores of a method that has none."""
-    found = run.found
-    path, names = found.fitted("path_"), np.array(found.feature_names)
-    if not len(getattr(path, "half_gains", ())):
-        order = np.argsort(found.facts["rank"])
-        return Table(
-            {"n": np.arange(1, len(order) + 1), "gene": names[order]}
-            | {"score": found.facts["score"][order], "in_panel": found.facts["selected"][order]}
-        )
-    n, fallen = len(path.order), path.loss[0] - path.loss[1:]
-    return Table(
-        {
-            "n": np.arange(1, n + 1),
-            "gene": names[path.order],
-            "gain": path.half_gains,
-            "explained": fallen / max(fallen[-1], np.finfo(float).tiny),
-            "in_panel": found.facts["selected"][path.order],
-        }
-    )
+    """Return the genes along the path or the ranking, with what each adds where that is known."""
+    found, path = run.found, run.found.fitted("path_")
+    known = len(getattr(path, "half_gains", ())) > 0
+    order = path.order if known else np.argsort(found.facts["rank"])
+    curve = Table({"n": np.arange(1, len(order) + 1), "gene": np.array(found.feature_names)[order]})
+    if known:
+        fallen = path.loss[0] - path.loss[1:]
+        curve["gain"] = path.half_gains
+        curve["explained"] = fallen / max(fallen[-1], np.finfo(float).tiny)
+    curve["in_panel"] = found.facts["selected"][order]
+    return curve
 
 
 def save_panel(

@@ -331,7 +331,7 @@ def test_the_theme_is_chosen_and_remembered(page, folder):
 
 
 def test_charts_can_be_read_with_the_keyboard(page):
-    figure = find(page, "[data-chart=ranking]")
+    figure = find(page, "[data-chart=gains]")
     figure.send_keys(Keys.ARROW_RIGHT)
     assert tip(page).startswith("1. ")
     figure.send_keys(Keys.ARROW_RIGHT)
@@ -502,9 +502,9 @@ def test_everything_is_there_without_script(browser, folder):
         assert not find(browser, "#theme").is_displayed()
         assert "need JavaScript" in text
         pictures = browser.find_elements(By.CSS_SELECTOR, "svg[role=img]")
-        assert len(pictures) >= 9 + 13 + 2
+        assert len(pictures) >= 8 + 13 + 2
         shown = [picture.size["height"] for picture in pictures if picture.is_displayed()]
-        assert len(shown) >= 7 + 12 + 1  # the others are folded, and open by their links
+        assert len(shown) >= 6 + 12 + 1  # the others are folded, and open by their links
         assert min(shown) > 50
         find(browser, "nav a[href='#number']").click()
         assert find(browser, "[data-chart=criterion] svg").is_displayed()

@@ -197,12 +197,8 @@ def _significant(summary: Mapping[str, Any]) -> str:
     go = "feature goes" if count == 1 else "features go"
     fewest = ""
     if curve and count < number["selected"]:
-        fewest = "; the selected one shows them, but cannot be told from chance by itself"
-        if number["selected"] > 1:
-            fewest = (
-                f"; the {number['selected']:,} selected ones show them together, but not each of "
-                "these can be told from chance by itself"
-            )
+        show = "one shows them" if number["selected"] == 1 else "ones show them together"
+        fewest = f"; the selected {show}, but not each can be told from chance by itself"
     elif curve and count:
         fewest = f", and {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show them"
     return (
