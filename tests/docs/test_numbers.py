@@ -41,8 +41,48 @@ def test_a_claim_names_its_results(page):
     assert CLAIM.findall(re.sub(r"```.*?```", "", text, flags=re.S)) == []
 
 
-def test_the_headline_is_checked():
-    assert any("quality.md" in param.id and "README" in param.id for param in MARKED)
+def cells(table):
+    """Return the cells of a Markdown table by row and column, without emphasis."""
+    rows = [
+        [cell.strip().strip("*") for cell in line.strip().strip("|").split("|")]
+        for line in table.strip().splitlines()
+    ]
+    head, _, *body = rows
+    assert len({row[0] for row in body}) == len(body)
+    return {(row[0], name): cell for row in body for name, cell in zip(head, row, strict=True)}
+
+
+def headline(text):
+    """Return the table of the README, or that of the page of results, as cells."""
+    start = text.index("| data sets | JASFS (default) |")
+    return cells(text[start:].split("\n\n")[0])
+
+
+def test_the_headline_is_that_of_the_results_cell_by_cell():
+    shown = headline((ROOT / "README.md").read_text(encoding="utf-8"))
+    page = (ROOT / "benchmarks/results/quality.md").read_text(encoding="utf-8")
+    computed = headline(page[page.index("## In short") :])
+    assert len(shown) == 21
+    assert shown == computed
+
+
+def test_the_sentence_below_the_headline_is_that_of_the_results():
+    """Points, intervals and records of JASFS against all features, in the README's own words."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(
+        r"JASFS gains (\S+) points of ACC over all features \(95 % bootstrap interval (\[[^]]*\]) "
+        r"over the sets, (\[[^]]*\]) over their (\w+) families; (\d+) wins, (\d+) ties, "
+        r"(\d+) losses\), which is (\d+) % (\[[^]]*\]) of",
+        text,
+    )
+    assert found is not None
+    points, sets, families, _, *record, closed, interval = found.groups()
+    page = (ROOT / "benchmarks/results/quality.md").read_text(encoding="utf-8")
+    row = page[page.index("## Differences in ACC") :].split("| JASFS | ")[1].split(" |\n")[0]
+    points_cell, records, closed_cell = row.split(" | ")
+    assert points_cell == f"{points} {sets} {families}"
+    assert records == "/".join(record)
+    assert closed_cell.startswith(f"{closed} {interval}")
 
 
 def test_pages_of_results_say_which_sets_were_looked_at():
