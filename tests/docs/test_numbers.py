@@ -52,37 +52,73 @@ def cells(table):
     return {(row[0], name): cell for row in body for name, cell in zip(head, row, strict=True)}
 
 
-def headline(text):
-    """Return the table of the README, or that of the page of results, as cells."""
-    start = text.index("| data sets | JASFS (default) |")
-    return cells(text[start:].split("\n\n")[0])
+def read(name, start=""):
+    """Return a file of the repository from some words on."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return text[text.index(start) :]
+
+
+def table_at(text, head):
+    """Return the table whose first line begins so, as cells."""
+    return cells(text[text.index(head) :].split("\n\n")[0])
 
 
 def test_the_headline_is_that_of_the_results_cell_by_cell():
-    shown = headline((ROOT / "README.md").read_text(encoding="utf-8"))
-    page = (ROOT / "benchmarks/results/quality.md").read_text(encoding="utf-8")
-    computed = headline(page[page.index("## In short") :])
+    head = "| data sets | JASFS (default) |"
+    shown = table_at(read("README.md"), head)
     assert len(shown) == 21
-    assert shown == computed
+    assert shown == table_at(read("benchmarks/results/quality.md", "## In short"), head)
 
 
 def test_the_sentence_below_the_headline_is_that_of_the_results():
     """Points, intervals and records of JASFS against all features, in the README's own words."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
     found = re.search(
         r"JASFS gains (\S+) points of ACC over all features \(95 % bootstrap interval (\[[^]]*\]) "
         r"over the sets, (\[[^]]*\]) over their (\w+) families; (\d+) wins, (\d+) ties, "
         r"(\d+) losses\), which is (\d+) % (\[[^]]*\]) of",
-        text,
+        read("README.md"),
     )
-    assert found is not None
     points, sets, families, _, *record, closed, interval = found.groups()
-    page = (ROOT / "benchmarks/results/quality.md").read_text(encoding="utf-8")
-    row = page[page.index("## Differences in ACC") :].split("| JASFS | ")[1].split(" |\n")[0]
-    points_cell, records, closed_cell = row.split(" | ")
-    assert points_cell == f"{points} {sets} {families}"
-    assert records == "/".join(record)
-    assert closed_cell.startswith(f"{closed} {interval}")
+    table = table_at(read("benchmarks/results/quality.md", "## Differences in ACC"), "| method |")
+    assert table["JASFS", "points, 95 % interval"] == f"{points} {sets} {families}"
+    assert table["JASFS", "wins/ties/losses"] == "/".join(record)
+    assert table["JASFS", "% of the gap to true labels"].startswith(f"{closed} {interval}")
+
+
+def test_the_families_left_out_are_those_of_the_results():
+    shown = table_at(read("README.md"), "| | genes |")
+    table = table_at(read("benchmarks/results/hypotheses.md", "## One family"), "| family |")
+    rows = {"chosen without the family": "its score", "as it is": "as it is"}
+    other = {"speech, handwriting": "speech and handwriting"}
+    for (row, family), cell in shown.items():
+        if family:
+            assert cell == table[other.get(family, family).strip("*"), rows[row]], (row, family)
+    assert len(shown) == 18
+
+
+def test_the_third_party_is_that_of_the_results():
+    found = re.search(
+        r"JASFS has a mean NMI of (\S+), our NDFS (\S+) and MCFS (\S+), the best published row "
+        r"\((\w+)\) (\S+); its Laplacian score is reproduced \((\S+), here (\S+)\)\..* the "
+        r"difference of (\S+) points has the interval \[(\S+), (\S+)\]",
+        read("README.md"),
+    )
+    jasfs, ndfs, mcfs, best, score, theirs, ours, points, low, high = found.groups()
+    page = read("benchmarks/results/fseval.md", "## NMI on")
+    means = {
+        row: cell for (row, name), cell in table_at(page, "| method |").items() if name == "mean"
+    }
+    named = {"JASFS": jasfs, "NDFS": ndfs, "MCFS": mcfs, "LaplacianScore": ours}
+    assert all(means[f"{name} (ours)"] == mean for name, mean in named.items())
+    assert means["Laplacian (published)"] == theirs
+    published = {name: float(mean) for name, mean in means.items() if "published" in name}
+    assert max(published, key=published.get) == f"{best} (published)"
+    assert means[f"{best} (published)"] == score
+    gap = table_at(page[page.index("Differences") :], "| method |")[
+        "NDFS (ours)", "points, 95 % interval"
+    ]
+    lost = [-float(number) for number in re.findall(r"[+-]\d+\.\d", gap)]
+    assert lost == [float(points), float(high), float(low)]
 
 
 def test_pages_of_results_say_which_sets_were_looked_at():
