@@ -42,18 +42,35 @@ def line(cells: Iterable[Any]) -> str:
 
 
 def difference_table(
-    scores: Mapping[str, Sequence[float]], reference: str, *, ceiling: str | None = None
+    scores: Mapping[str, Sequence[float]],
+    reference: str,
+    *,
+    ceiling: str | None = None,
+    families: Sequence[str] | None = None,
 ) -> list[str]:
-    """Return what `compare_with_reference` finds: scores in [0, 1] of each method per data set."""
-    found = compare_with_reference(
-        list(zip(*scores.values(), strict=True)), reference, names=list(scores), ceiling=ceiling
-    )
+    """Return what `compare_with_reference` finds: scores in [0, 1] of each method per data set.
+
+    With families a second interval, over these, stands behind each that is over data sets.
+    """
+    ways = [None] if families is None else [None, families]
+    found = [
+        compare_with_reference(
+            list(zip(*scores.values(), strict=True)),
+            reference,
+            names=list(scores),
+            ceiling=ceiling,
+            families=way,
+        )
+        for way in ways
+    ]
     head = ["method", "points, 95 % interval", "wins/ties/losses"]
     head += [f"% of the gap to {ceiling}"] * (ceiling is not None)
     rows = []
-    for name, own in found.items():
-        points = "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100.0 * x for x in own.points))
-        closed = "{:.0f} [{:.0f}, {:.0f}]".format(*(100.0 * x for x in own.closed))
+    for name, own in found[0].items():
+        points, closed = f"{100.0 * own.points[0]:+.1f}", f"{100.0 * own.closed[0]:.0f}"
+        for way in found:
+            points += " [{:+.1f}, {:+.1f}]".format(*(100.0 * x for x in way[name].points[1:]))
+            closed += " [{:.0f}, {:.0f}]".format(*(100.0 * x for x in way[name].closed[1:]))
         record = f"{own.wins}/{own.ties}/{own.losses}"
         rows.append([name, points, record, closed][: len(head)])
     return table(head, rows)

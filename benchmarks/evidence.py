@@ -28,7 +28,7 @@ SCRIPTS: dict[str, tuple[int, list[str]]] = {
     "quality": (20, []),
     "planted": (30, []),
     "planted_methods": (40, []),
-    "published": (10, []),
+    "published": (15, []),
     "fseval": (15, ["--published", os.environ.get("FEATSIEVE_FSEVAL", "")]),
     "constraints": (5, []),
     "genes": (60, []),

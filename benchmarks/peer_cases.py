@@ -224,6 +224,7 @@ def _mcfs(table: Table, affinity: Any) -> np.ndarray:
     sieve = featsieve.MCFS(
         table.n_clusters + 1,  # as many functions as clusters
         n_features_to_select=table.n_selected,
+        ridge=1e-3,
         affinity=affinity,
         n_neighbors=NEIGHBOURS,
         scale="raw",

@@ -12,6 +12,23 @@ PAPER = tuple(dataset_names("paper"))
 SKFEATURE = tuple(name for name in dataset_names("skfeature") if dataset_info(name).sha256)
 MORE = tuple(dataset_names("more"))
 SCALE = tuple(dataset_names("scale"))
+# What is measured alike: sets of one family are not independent of each other.
+FAMILIES = {
+    "genes": (  # and the mass spectra of arcene
+        *("brain", "breast3", "lung", "nci", "ALLAML", "Prostate-GE", "arcene", "colon"),
+        *("lung_small", "lymphoma", "9_Tumor", "Brain_Tumor_1", "DLBCL", "GLIOMA", "Leukemia_1"),
+        "nci9",
+    ),
+    "faces": (  # and the palms of palm
+        *("jaffe", "ORL", "palm", "Yale", "pixraw10P", "warpAR10P", "warpPIE10P", "AR", "umist"),
+    ),
+    "digits": ("mnist", "binalpha", "semeion"),
+    "text": ("BASEHOCK", "tr11", "tr45"),
+    "speech and handwriting": ("lsvt", "alzheimer"),
+    "single cells": ("sc_baron_mouse1", "sc_camp", "sc_mix5_celseq2", "sc_pollen"),
+    "categories": ("SCADI", "audiology", "zoo"),
+    "made": ("madelon",),
+}
 RAW_COUNTS = ("sc_baron_mouse1", "sc_camp", "sc_mix5_celseq2")
 
 

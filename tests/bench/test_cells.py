@@ -15,6 +15,7 @@ OTHER = {
     "counts": (2,),
     "kmeans_seeds": 3,
     "data_checksum": "abc",
+    "code": "def",
 }
 # What is known about the work, or asked of the machine, and not part of it.
 ASIDE = {"control": True, "seconds": 1.0}

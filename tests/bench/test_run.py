@@ -1,6 +1,8 @@
 """A run: each cell once, whatever is killed; failures recorded; what is missing left for later."""
 
+import importlib
 import json
+import linecache
 import os
 import signal
 import subprocess
@@ -12,6 +14,7 @@ import pandas as pd
 import pytest
 
 from featsieve.bench import run as run_module
+from featsieve.bench.methods import code_of, defaults_of
 from featsieve.bench.parse import load_plan
 from featsieve.bench.run import BenchProgress, run_plan
 from featsieve.bench.store import Store
@@ -38,6 +41,23 @@ grid = { alpha = [0.01, 1.0, 100.0] }
 TIMINGS = ["fit_seconds", "evaluate_seconds", "started", "jobs", "versions"]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+
+
+OUTSIDE = """
+title = "From outside"
+datasets = ["iris"]
+experiments = ["default"]
+counts = [2]
+kmeans_seeds = 2
+
+[[methods]]
+name = "Mine"
+selector = "changing_method:Mine"
+
+[[methods]]
+name = "MaxVariance"
+selector = "MaxVariance"
+"""
 
 
 def write_plan(folder, text=TINY, name="tiny"):
@@ -109,6 +129,29 @@ def group_is_gone(number):
     except ProcessLookupError:
         return True
     return False
+
+
+def test_other_code_of_a_method_from_outside_is_other_work(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    plan = write_plan(tmp_path, OUTSIDE)
+    computed = []
+    for base, helper in (("pass", 1), ("pass", 1), ("pass", 2), ("extra = 3", 2), ("pass", 1)):
+        (tmp_path / "changing_base.py").write_text(
+            f"from featsieve import MaxVariance\n\nclass Base(MaxVariance):\n    {base}\n"
+        )
+        (tmp_path / "changing_method.py").write_text(
+            "from changing_base import Base\n\nclass Mine(Base):\n    pass\n\n"
+            f"def helper():\n    return {helper}\n"
+        )
+        for name in ("changing_base", "changing_method"):  # as in another process
+            sys.modules.pop(name, None)
+        linecache.clearcache()
+        importlib.invalidate_caches()
+        for known in (code_of, defaults_of):
+            known.cache_clear()
+        computed.append(run_plan(plan, tmp_path / "out").computed)
+    # Ours is run once; a result is found again when the code is what it was.
+    assert computed == [2, 0, 1, 1, 0]
 
 
 def test_a_plan_is_run_whole_and_once(whole):

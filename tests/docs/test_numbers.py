@@ -41,8 +41,84 @@ def test_a_claim_names_its_results(page):
     assert CLAIM.findall(re.sub(r"```.*?```", "", text, flags=re.S)) == []
 
 
-def test_the_headline_is_checked():
-    assert any("quality.md" in param.id and "README" in param.id for param in MARKED)
+def cells(table):
+    """Return the cells of a Markdown table by row and column, without emphasis."""
+    rows = [
+        [cell.strip().strip("*") for cell in line.strip().strip("|").split("|")]
+        for line in table.strip().splitlines()
+    ]
+    head, _, *body = rows
+    assert len({row[0] for row in body}) == len(body)
+    return {(row[0], name): cell for row in body for name, cell in zip(head, row, strict=True)}
+
+
+def read(name, start=""):
+    """Return a file of the repository from some words on."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return text[text.index(start) :]
+
+
+def table_at(text, head):
+    """Return the table whose first line begins so, as cells."""
+    return cells(text[text.index(head) :].split("\n\n")[0])
+
+
+def test_the_headline_is_that_of_the_results_cell_by_cell():
+    head = "| data sets | JASFS (default) |"
+    shown = table_at(read("README.md"), head)
+    assert len(shown) == 21
+    assert shown == table_at(read("benchmarks/results/quality.md", "## In short"), head)
+
+
+def test_the_sentence_below_the_headline_is_that_of_the_results():
+    """Points, intervals and records of JASFS against all features, in the README's own words."""
+    found = re.search(
+        r"JASFS gains (\S+) points of ACC over all features \(95 % bootstrap interval (\[[^]]*\]) "
+        r"over the sets, (\[[^]]*\]) over their (\w+) families; (\d+) wins, (\d+) ties, "
+        r"(\d+) losses\), which is (\d+) % (\[[^]]*\]) of",
+        read("README.md"),
+    )
+    points, sets, families, _, *record, closed, interval = found.groups()
+    table = table_at(read("benchmarks/results/quality.md", "## Differences in ACC"), "| method |")
+    assert table["JASFS", "points, 95 % interval"] == f"{points} {sets} {families}"
+    assert table["JASFS", "wins/ties/losses"] == "/".join(record)
+    assert table["JASFS", "% of the gap to true labels"].startswith(f"{closed} {interval}")
+
+
+def test_the_families_left_out_are_those_of_the_results():
+    shown = table_at(read("README.md"), "| | genes |")
+    table = table_at(read("benchmarks/results/hypotheses.md", "## One family"), "| family |")
+    rows = {"chosen without the family": "its score", "as it is": "as it is"}
+    other = {"speech, handwriting": "speech and handwriting"}
+    for (row, family), cell in shown.items():
+        if family:
+            assert cell == table[other.get(family, family).strip("*"), rows[row]], (row, family)
+    assert len(shown) == 18
+
+
+def test_the_third_party_is_that_of_the_results():
+    found = re.search(
+        r"JASFS has a mean NMI of (\S+), our NDFS (\S+) and MCFS (\S+), the best published row "
+        r"\((\w+)\) (\S+); its Laplacian score is reproduced \((\S+), here (\S+)\)\..* the "
+        r"difference of (\S+) points has the interval \[(\S+), (\S+)\]",
+        read("README.md"),
+    )
+    jasfs, ndfs, mcfs, best, score, theirs, ours, points, low, high = found.groups()
+    page = read("benchmarks/results/fseval.md", "## NMI on")
+    means = {
+        row: cell for (row, name), cell in table_at(page, "| method |").items() if name == "mean"
+    }
+    named = {"JASFS": jasfs, "NDFS": ndfs, "MCFS": mcfs, "LaplacianScore": ours}
+    assert all(means[f"{name} (ours)"] == mean for name, mean in named.items())
+    assert means["Laplacian (published)"] == theirs
+    published = {name: float(mean) for name, mean in means.items() if "published" in name}
+    assert max(published, key=published.get) == f"{best} (published)"
+    assert means[f"{best} (published)"] == score
+    gap = table_at(page[page.index("Differences") :], "| method |")[
+        "NDFS (ours)", "points, 95 % interval"
+    ]
+    lost = [-float(number) for number in re.findall(r"[+-]\d+\.\d", gap)]
+    assert lost == [float(points), float(high), float(low)]
 
 
 def test_pages_of_results_say_which_sets_were_looked_at():

@@ -47,6 +47,35 @@ def test_intervals_are_those_of_scipy(scores):
     np.testing.assert_allclose(found["A"].closed[1:], own)
 
 
+def test_intervals_over_families_draw_whole_ones(scores):
+    families = ["genes"] * 12 + ["faces"] * 5 + ["text"] * 3
+    own, alone = (
+        compare_with_reference(scores, "all", ceiling="top", families=which)["A"]
+        for which in (families, None)
+    )
+    gain = (scores["A"] - scores["all"]).to_numpy()
+    parts = [gain[:12], gain[12:17], gain[17:]]
+    possible = [
+        np.concatenate([parts[i] for i in (a, b, c)]).mean()
+        for a in range(3)
+        for b in range(3)
+        for c in range(3)
+    ]
+    assert own.points[0] == pytest.approx(alone.points[0])
+    # 27 draws, each as likely: the 95 % interval ends at the outermost of them
+    assert own.points[1:] == pytest.approx((min(possible), max(possible)))
+    assert own.closed[1] < own.closed[0] < own.closed[2]
+    # copies of a set tell nothing new over families, and narrow the interval over sets
+    twice = pd.concat([scores] * 4)
+    names = list(range(20)) * 4
+    for which, expected in ((names, alone), (None, None)):
+        found = compare_with_reference(twice, "all", families=which)["A"].points
+        if expected is not None:
+            assert found == pytest.approx(expected.points)
+        else:
+            assert found[2] - found[1] < 0.6 * (alone.points[2] - alone.points[1])
+
+
 def test_a_failure_is_a_loss_and_what_was_not_tried_is_no_pair(scores):
     table = scores.to_numpy().copy()
     table[0, 1], table[1, 1], table[2, [0, 1]] = -np.inf, np.nan, -np.inf

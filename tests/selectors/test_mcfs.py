@@ -45,7 +45,9 @@ def textbook_scores(Z, Y, m, ridge):
 
 
 def test_golden_numbers():
-    sieve = MCFS(3, n_features_to_select=3, affinity="binary", n_neighbors=3, scale="raw").fit(T9)
+    sieve = MCFS(
+        3, n_features_to_select=3, ridge=1e-3, affinity="binary", n_neighbors=3, scale="raw"
+    ).fit(T9)
     unit = np.abs(sieve.coef_) / np.linalg.norm(sieve.coef_, axis=0)
     np.testing.assert_allclose(unit, GOLDEN, atol=1e-12)
     np.testing.assert_allclose(
@@ -67,7 +69,7 @@ def test_it_is_the_textbook_method(scale, shape, m):
     Z = X if scale == "raw" else X - X.mean(axis=0)
     Z = Z / Z.std(axis=0) if scale == "unit" else Z
     S = sample_graph(as_operator(Z, center=False), "heat", n_neighbors=8)
-    sieve = MCFS(4, n_features_to_select=m, affinity=S, scale=scale).fit(X)
+    sieve = MCFS(4, n_features_to_select=m, ridge=1e-3, affinity=S, scale=scale).fit(X)
     Y = textbook_embedding(S.toarray(), 3)
     np.testing.assert_allclose(np.abs(sieve.embedding_), np.abs(Y), atol=1e-8)
     np.testing.assert_allclose(sieve.scores_, textbook_scores(Z, Y, m, 1e-3), atol=1e-8)
@@ -84,7 +86,7 @@ def test_it_is_the_textbook_method(scale, shape, m):
     d=st.integers(1, 40),
     n_vectors=st.integers(1, 6),
     share=st.floats(0.0, 1.0),
-    ridge=st.sampled_from([0.0, 1e-3, 10.0]),
+    ridge=st.sampled_from([0.0, 1e-3, 10.0, "auto"]),
     seed=st.integers(0, 2**16),
 )
 def test_scores_and_ranking_are_in_order_for_any_table(n, d, n_vectors, share, ridge, seed):
@@ -96,7 +98,7 @@ def test_scores_and_ranking_are_in_order_for_any_table(n, d, n_vectors, share, r
     ranked = sieve.scores_[np.argsort(sieve.ranking_)]
     assert (np.diff(ranked) <= 0.0).all()
     assert sieve.support_.sum() == m
-    if ridge > 0.0:
+    if ridge != 0.0:
         assert (np.count_nonzero(sieve.coef_, axis=0) == m).all()
 
 
@@ -117,11 +119,33 @@ def test_features_of_score_zero_follow_in_the_order_of_entry():
 
 def test_all_features_give_the_ridge_regressions():
     X = make_planted(60, 15, n_informative=5, random_state=5).X
-    sieve = MCFS(4, n_features_to_select=15).fit(X)
+    sieve = MCFS(4, n_features_to_select=15, ridge=1e-3).fit(X)
     Z = StandardScaler().fit_transform(X)
     A = np.linalg.solve(Z.T @ Z + 1e-3 * np.eye(15), Z.T @ sieve.embedding_)
     expected = np.max(np.abs(A) / np.linalg.norm(A, axis=0), axis=1)
     np.testing.assert_allclose(sieve.scores_, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("scale", ["unit", "raw"])
+def test_the_automatic_ridge_leaves_what_neighbours_contradict(scale):
+    X = 50.0 * np.random.default_rng(3).standard_normal((40, 1))
+    sieve = MCFS(2, n_features_to_select=1, scale=scale).fit(X)
+    Z = StandardScaler(with_mean=scale == "unit", with_std=scale == "unit").fit_transform(X)
+    y, z = sieve.embedding_[:, 0], Z[:, 0]
+    explained = (z @ y) / (z @ z) * z
+    ridged = (z @ y) / (z @ z + sieve.ridge_[0]) * z
+    left = np.sum((explained - ridged) ** 2) / np.sum(explained**2)
+    assert left == pytest.approx(np.clip(sieve.eigenvalues_[0], 1 / 40, 39 / 40))
+
+
+def test_the_automatic_ridge_finds_columns_that_say_the_same():
+    found = {"auto": 0, 1e-3: 0}
+    for seed in range(5):
+        truth = make_planted(60, 200, n_informative=10, n_clusters=3, signal=4.0, random_state=seed)
+        for ridge in found:
+            sieve = MCFS(3, n_features_to_select=10, ridge=ridge).fit(truth.X)
+            found[ridge] += int(truth.informative[sieve.support_].sum())
+    assert found["auto"] >= 40 > 30 > found[1e-3]
 
 
 def test_a_graph_in_parts_separates_them():

@@ -87,6 +87,7 @@ class Cell:
     # Of a file that is not one of the registry (those are checked when they are loaded): other
     # data are other work.
     data_checksum: str = ""
+    code: str = ""  # a hash of that of a selector from outside: other code is other work
     control: bool = False
     seconds: float = 600.0  # time limit; not part of the identity
 
@@ -105,6 +106,7 @@ class Cell:
             "counts": self.counts,
             "kmeans_seeds": self.kmeans_seeds,
             "practical": self.practical,
+            **({"code": self.code} if self.code else {}),
         }
         text = json.dumps(content, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:20]

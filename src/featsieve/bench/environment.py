@@ -5,7 +5,6 @@ Neither holds a host name, a user or a path: results are meant to be shown to ot
 
 import hashlib
 import json
-import os
 import platform
 import re
 from functools import cache
@@ -31,9 +30,14 @@ NOT_COMPUTING = (
 @cache
 def machine() -> str:
     """Describe this computer in one line."""
-    cores = joblib.cpu_count()
-    parts = [_processor(), f"{cores} core{'s' if cores > 1 else ''}", _memory(), _system()]
-    return ", ".join(part for part in parts if part)
+    described = Path("/proc/cpuinfo")  # on Linux, as its maker names it
+    text = described.read_text(errors="replace") if described.exists() else ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
+    name = found.group(1) if found else platform.processor() or platform.machine()
+    # two numbers of the release: the rest can hold names people chose
+    release = re.match(r"\d+(\.\d+)?", platform.release())
+    system = f"{platform.system()} {release.group() if release else ''}".strip()
+    return f"{' '.join(name.split())}, cores: {joblib.cpu_count()}, {system}"
 
 
 def versions() -> str:
@@ -65,27 +69,3 @@ def blas() -> str:
         if library["user_api"] == "blas"
     }
     return "; ".join(sorted(seen)) or "unknown"
-
-
-def _processor() -> str:
-    """Return the processor's name, on Linux as its maker gives it."""
-    described = Path("/proc/cpuinfo")
-    text = described.read_text(errors="replace") if described.exists() else ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
-    name = found.group(1) if found else platform.processor() or platform.machine()
-    return " ".join(name.split())
-
-
-def _memory() -> str:
-    """Return the physical memory in GiB, or nothing where the system does not tell."""
-    try:
-        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return ""
-    return f"{size / 2**30:.0f} GiB"
-
-
-def _system() -> str:
-    """Return the system with two numbers of its release; the rest can hold names people chose."""
-    numbers = re.match(r"\d+(\.\d+)?", platform.release())
-    return f"{platform.system()} {numbers.group() if numbers else ''}".strip()

@@ -1,9 +1,12 @@
 """What the benchmark knows about selectors: it is read off their constructors."""
 
+import hashlib
+import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,8 @@ RANDOM = "RandomSelector"
 # JASFS with the classes as its labels: a ceiling for what labels found without them can give. It is
 # a control that is neither ranked nor called best.
 TRUE_LABELS = "TrueLabels"
+# What classes from outside may build on: its versions are in the rows.
+KNOWN = {"featsieve", "sklearn", *sys.stdlib_module_names}
 # Parameters that the benchmark sets itself, from the data set, the cell and its seed (or leaves
 # alone: what a fit prints is nobody's result).
 COUNTS = ("n_clusters", "n_features_to_select")
@@ -58,6 +63,15 @@ def make_selector(
     if "random_state" in usual:
         given["random_state"] = random_state
     return class_of(name)(**given)
+
+
+@cache
+def code_of(name: str) -> str:
+    """Return a hash of the files that a class from outside and its bases stand in; "" for ours."""
+    modules = dict.fromkeys(base.__module__ for base in class_of(name).__mro__)
+    paths = [sys.modules[m].__file__ for m in modules if m.partition(".")[0] not in KNOWN]
+    code = b"".join(Path(path).read_bytes() for path in paths if path)
+    return hashlib.sha256(code).hexdigest()[:16] if paths else ""
 
 
 def distinct_params(selector: str, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,7 @@ from featsieve.bench.methods import (
     ALL_FEATURES,
     RANDOM,
     TRUE_LABELS,
+    code_of,
     defaults_of,
     distinct_params,
 )
@@ -263,6 +264,7 @@ class _Expansion:
             control=method.control,
             seconds=self.plan.cell_seconds,
             data_checksum=self.checksum,
+            code=code_of(method.selector),
             **more,
         )
 

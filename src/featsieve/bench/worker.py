@@ -32,13 +32,6 @@ STEP = 10**6
 AGAIN_SECONDS = 1.0
 
 
-def label_free_criterion(X: Any, n_clusters: int) -> Evaluation:
-    """Prepare the modularity of selections on a table; it is never given classes."""
-    X, _ = sample_rows(X, check_random_state(0))
-    labels = table_labels(X, n_clusters, random_state=check_random_state(0))
-    return Modularity().prepare(X, labels)
-
-
 class Workbench:
     """A data set with the selections that were judged on it."""
 
@@ -59,17 +52,10 @@ class Workbench:
 
     @cached_property
     def _criterion(self) -> Evaluation:
-        """The criterion, prepared when it is first asked for."""
-        return label_free_criterion(self.X, self.n_classes)
-
-    def columns(self, support: np.ndarray) -> Any:
-        """Return some columns of the table; sparse ones stay sparse."""
-        return sp.csr_array(self._csc[:, support]) if sp.issparse(self.X) else self.X[:, support]
-
-    @cached_property
-    def _csc(self) -> sp.csc_array:
-        """The sparse table by columns."""
-        return sp.csc_array(self.X)
+        """The modularity of selections, prepared when it is first asked for; without classes."""
+        X, _ = sample_rows(self.X, check_random_state(0))
+        labels = table_labels(X, self.n_classes, random_state=check_random_state(0))
+        return Modularity().prepare(X, labels)
 
     def evaluate(self, support: np.ndarray, *, n_seeds: int, practical: bool) -> dict[str, Any]:
         """Return how good a (sorted) selection is, as entries of a row; the same is judged once."""
@@ -79,7 +65,7 @@ class Workbench:
         return self._evaluated[key]
 
     def _evaluate(self, support: np.ndarray, n_seeds: int, practical: bool) -> dict[str, Any]:
-        columns = self.columns(support)
+        columns = self.X[:, support]
         row: dict[str, Any] = {"redundancy": redundancy(columns, np.arange(len(support)))}
         informative, redundant = self._informative, self._redundant
         if informative is not None:

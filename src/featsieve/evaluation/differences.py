@@ -30,6 +30,7 @@ def compare_with_reference(
     *,
     names: Sequence[str] | None = None,
     ceiling: str | None = None,
+    families: Sequence[str] | None = None,
 ) -> dict[str, Difference]:
     """Compare methods with one of them, data set by data set.
 
@@ -44,6 +45,9 @@ def compare_with_reference(
         Names of the methods; by default the columns of a data frame, or "method 0", ...
     ceiling : str, default=None
         A method that was given the true labels: what others are measured by, no competitor.
+    families : sequence of str, default=None
+        The family of every data set (genes, faces, ...), whose sets are hardly independent: whole
+        families are then resampled.
 
     Returns
     -------
@@ -76,31 +80,35 @@ def compare_with_reference(
     with np.errstate(invalid="ignore"):  # both have failed
         gains = table - table[:, [names.index(reference)]]
     most = gains[:, names.index(ceiling)] if ceiling else np.full(len(table), np.nan)
+    _, family = np.unique(range(len(table)) if families is None else families, return_inverse=True)
     tie = defaults.BENCH_TIE * (1.0 + 1e-9)  # 0.56 - 0.55 is a tie, whatever rounding does
     found = {}
     for name, gain in zip(names, gains.T, strict=True):
-        both = np.isfinite(gain) & np.isfinite(most)
-        gap = _mean_and_interval(most[both])
+        tried = np.isfinite(gain)
+        both = tried & np.isfinite(most)
+        gap = _mean_and_interval(most[both], family[both])
+        closed = gain[both], family[both], most[both]
         found[name] = Difference(
-            n_datasets=int(np.isfinite(gain).sum()),
-            points=_mean_and_interval(gain[np.isfinite(gain)]),
+            n_datasets=int(tried.sum()),
+            points=_mean_and_interval(gain[tried], family[tried]),
             wins=int((gain > tie).sum()),
             ties=int((np.abs(gain) <= tie).sum()),
             losses=int((gain < -tie).sum()),
-            closed=_mean_and_interval(gain[both], most[both]) if gap[1] > 0.0 else NONE,
+            closed=_mean_and_interval(*closed) if gap[1] > 0.0 else NONE,
         )
     del found[reference]
     return found
 
 
 def _mean_and_interval(
-    values: np.ndarray, whole: np.ndarray | None = None
+    values: np.ndarray, family: np.ndarray, whole: np.ndarray | float = 1.0
 ) -> tuple[float, float, float]:
-    """Return the mean (over that of ``whole``) with its bootstrap interval."""
+    """Return the mean (over that of ``whole``) with its bootstrap interval over families."""
     if not len(values):
         return NONE
-    draws = np.random.default_rng(0).integers(len(values), size=(10_000, len(values)))
-    whole = np.ones(len(values)) if whole is None else whole
-    means, parts = values[draws].mean(axis=1), whole[draws].mean(axis=1)
+    sums = [np.bincount(family, np.broadcast_to(x, len(family))) for x in (values, whole)]
+    there = np.unique(family)
+    draws = np.random.default_rng(0).choice(there, size=(10_000, len(there)))
+    means, parts = (own[draws].sum(axis=1) for own in sums)
     low, high = np.quantile(means[parts > 0.0] / parts[parts > 0.0], [0.025, 0.975])
-    return float(values.mean() / whole.mean()), float(low), float(high)
+    return float(sums[0].sum() / sums[1].sum()), float(low), float(high)

@@ -88,12 +88,13 @@ class LaplacianScore(ConstrainedSelector):
         self._set_selection(WORST - self.laplacian_score_, n_selected)
 
 
-def laplacian_scores(operator: DataOperator, S: sp.csr_array) -> np.ndarray:
-    """Return LS of every column: x'Lx / x'Dx for x with D-weighted mean zero."""
+def laplacian_scores(operator: DataOperator, S: sp.csr_array, centred: bool = True) -> np.ndarray:
+    """Return LS of every column: x'Lx / x'Dx for x less its D-weighted mean (``centred``), or x."""
     weighted, spread, scored = column_weights(operator, S)
     rough = weighted - to_numpy(operator.column_forms(S))  # the same of x and of x less a constant
-    scores = np.full(len(spread), WORST)
-    scores[scored] = np.clip(rough[scored] / spread[scored], 0.0, WORST)
+    whole = spread if centred else weighted
+    scores = np.full(len(whole), WORST)
+    scores[scored] = np.clip(rough[scored] / whole[scored], 0.0, WORST)
     return scores
 
 

@@ -117,8 +117,7 @@ class SPEC(ConstrainedSelector):
             phi, self.eigenvalues_ = leading_scores(operator, S, n_clusters)
             scores = phi
         else:
-            normalized = self.criterion == "normalized"
-            phi = (laplacian_scores if normalized else plain_scores)(operator, S)
+            phi = laplacian_scores(operator, S, centred=self.criterion == "normalized")
             scores = WORST - phi
         scores[~to_numpy(operator.varies)] = 0.0
         self.spectral_score_ = phi
@@ -129,15 +128,6 @@ class SPEC(ConstrainedSelector):
         super()._check_parameters()
         if self.criterion == "leading" and self.n_clusters is None:
             raise ValueError("criterion='leading' needs n_clusters: pass the number of clusters.")
-
-
-def plain_scores(operator: DataOperator, S: sp.csr_array) -> np.ndarray:
-    """Return φ1 = (x'Dx - x'Sx) / x'Dx of every column; 2 where it does not vary."""
-    weighted, _, scored = column_weights(operator, S)
-    rough = weighted - to_numpy(operator.column_forms(S))
-    scores = np.full(len(rough), WORST)
-    scores[scored] = np.clip(rough[scored] / weighted[scored], 0.0, WORST)
-    return scores
 
 
 def leading_scores(

@@ -139,7 +139,9 @@ class USFS(LabelRegressionSelector):
         """Set the soft and the hard labels; warn where they are trivial."""
         Y, W, c = state.F, to_numpy(state.W), start.n_clusters
         if not start.given:
-            order = by_first_appearance(Y.argmax(axis=1), c)
+            first = np.full(c, len(Y))  # samples of the clusters; those without any come last
+            np.minimum.at(first, Y.argmax(axis=1), np.arange(len(Y)))
+            order = np.argsort(first, kind="stable")
             Y, W = Y[:, order], W[:, order]
         self.soft_labels_ = Y
         self.labels_ = Y.argmax(axis=1)
@@ -151,13 +153,6 @@ class USFS(LabelRegressionSelector):
                 UserWarning,
             )
         return W, trivial
-
-
-def by_first_appearance(labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Return the clusters in the order of their first samples, those without any last."""
-    first = np.full(n_clusters, len(labels))
-    np.minimum.at(first, labels, np.arange(len(labels)))
-    return np.argsort(first, kind="stable")
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def lasso_lars(
     targets: np.ndarray,
     n_nonzero: int,
     *,
-    ridge: float = 0.0,
+    ridge: float | np.ndarray = 0.0,  # one for all targets, or one each
     form: str = "auto",
 ) -> LarsPath:
     """Return the lasso regressions of all targets with ``n_nonzero`` coefficients each."""
@@ -80,8 +80,10 @@ def lasso_lars(
     longest = float(operator.xp.max(operator.column_norms())) ** 0.5
     floor = EXHAUSTED * longest * np.sqrt(np.einsum("ij,ij->j", targets, targets))
     correlation = to_numpy(operator.rmatmul(operator.place(targets)))
+    ridges = np.broadcast_to(ridge, targets.shape[1])
     paths = [
-        Path(correlation[:, k], limit, ridge=ridge, floor=floor[k]) for k in range(targets.shape[1])
+        Path(correlation[:, k], limit, ridge=ridges[k], floor=floor[k])
+        for k in range(targets.shape[1])
     ]
     going = [path for path in paths if path.level > path.floor]
     while going:
