@@ -10,24 +10,14 @@ import scipy.sparse as sp
 
 @dataclass(frozen=True, eq=False)
 class SparseInBatches:
-    """The table x_ij = s_ij + o_bj, b the batch of row i: few stored entries, few offsets.
+    """The table x_ij = s_ij + o_bj, b the batch of row i: X = S + BO, B the batches of the rows.
 
-    Centring within b batches is a correction of rank b: with B the indicator of the batches,
-    X = S + BO. Rows and columns are taken as from a scipy.sparse matrix.
-
-    Parameters
-    ----------
-    stored : scipy.sparse array of shape (n_samples, n_features)
-        S, by rows or by columns, in float64.
-    offsets : ndarray of shape (n_batches, n_features)
-        O.
-    codes : int ndarray of shape (n_samples,)
-        Batch of every row.
+    Rows and columns are taken as from a scipy.sparse matrix.
     """
 
-    stored: Any
-    offsets: np.ndarray
-    codes: np.ndarray
+    stored: Any  # S, by rows or by columns, in float64
+    offsets: np.ndarray  # O, of one row per batch
+    codes: np.ndarray  # batch of every row
 
     ndim = 2
 
@@ -108,6 +98,15 @@ class SparseInBatches:
         rows = self.stored.tocsr()
         cells = np.repeat(self.codes, np.diff(rows.indptr)) * self.shape[1] + rows.indices
         return np.bincount(cells, minlength=self.offsets.size).reshape(self.offsets.shape)
+
+
+def canonical(X: Any) -> sp.csr_array:
+    """Return a sparse table by rows, without entries that are stored in several pieces."""
+    table = sp.csr_array(X)
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    return table
 
 
 def _is_all(key: Any) -> bool:
