@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.names import did_you_mean, shown
+from featsieve.names import did_you_mean, first_few, shown
 from featsieve.solvers.offer import ROUNDING, Offer
 from featsieve.validation import check_number, warn
 
@@ -272,5 +272,4 @@ def _check_known(what: str, name: Any, known: Any) -> None:
 
 def _listed(columns: np.ndarray, names: list[str] | None) -> str:
     """Return the first few of some columns, by name or position."""
-    listed = ", ".join(repr(names[j]) if names else f"column {j}" for j in columns[:5])
-    return listed + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
+    return first_few([repr(names[j]) if names else f"column {j}" for j in columns])

@@ -174,8 +174,6 @@ def practical_protocol(
 
 def _check(X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Return the points in float64 and the classes as integers; raise if they do not fit."""
-    if getattr(X, "ndim", 2) == 2 and getattr(X, "shape", (1, 1))[1] == 0:
-        raise ValueError("X has no columns: select at least one feature.")
     points = check_table(X, owner="k-means").astype(np.float64, copy=False)
     if is_sparse(points):
         points = canonical(points)

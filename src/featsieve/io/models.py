@@ -55,14 +55,6 @@ OTHERS = {
     "sklearn.model_selection._split._CVIterableWrapper",
     *("featsieve.io.selection_model.SelectionModel", "featsieve.arrays.batches.Batches"),
 }
-# Fitted attributes with an entry for every feature, and kinds of their values.
-PER_FEATURE = {
-    "support_": "b",
-    "scores_": "f",
-    "ranking_": "iu",
-    "coef_": "f",
-    "feature_names_in_": "OU",
-}
 # The last position in the state of numpy.random.RandomState, which numpy does not check.
 STATE_LENGTH = 624
 
@@ -264,7 +256,11 @@ def check_content(model: Any) -> None:
             if not 0 <= place <= STATE_LENGTH:
                 raise ValueError(f"its random state stands at {place} of {STATE_LENGTH}")
         elif isinstance(part, UnsupervisedSelector) and hasattr(part, "support_"):
-            _check_selector(part)
+            support, n = part.support_, getattr(part, "n_features_in_", None)
+            known = isinstance(support, np.ndarray) and support.dtype == bool
+            if not known or support.shape != (n,):
+                kind = type(part).__name__
+                raise ValueError(f"support_ of {kind} is not that of a fit to {n!r:.200} features")
         elif isinstance(part, SelectionModel):
             about = {"reading": part.reading}
             again = SelectionModel.from_selector(part.selector, part.feature_names, **about)
@@ -288,20 +284,6 @@ def _parts(part: Any, seen: set[int] | None = None) -> Iterator[Any]:
     for value in inside:
         yield from _parts(value, seen)
     yield part
-
-
-def _check_selector(selector: UnsupervisedSelector) -> None:
-    """Raise unless the fitted attributes have an entry for every feature."""
-    n = getattr(selector, "n_features_in_", None)
-    for name, kinds in PER_FEATURE.items():
-        value: Any = getattr(selector, name, None)
-        if value is None and name != "support_":
-            continue
-        known = isinstance(value, np.ndarray) and value.dtype.kind in kinds
-        if not known or value.ndim != 1 + (name == "coef_") or len(value) != n:
-            raise ValueError(
-                f"{name} of {type(selector).__name__} is not that of a fit to {n!r:.200} features"
-            )
 
 
 def _check_fitted(model: Any) -> None:
