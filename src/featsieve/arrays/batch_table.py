@@ -83,22 +83,6 @@ class SparseInBatches:
             self.codes,
         )
 
-    def smallest(self) -> np.ndarray:
-        """Return the smallest entry of every column."""
-        sizes = np.bincount(self.codes, minlength=len(self.offsets))[:, None]
-        has_zeros = sizes > self.stored_in_batches()
-        found = np.where(has_zeros, self.offsets, np.inf).min(axis=0)
-        stored = sp.coo_array(self.stored)
-        values = stored.data + self.offsets[self.codes[stored.row], stored.col]
-        np.minimum.at(found, stored.col, values)
-        return found
-
-    def stored_in_batches(self) -> np.ndarray:
-        """Return how many entries of every column are stored in each batch (b x d)."""
-        rows = self.stored.tocsr()
-        cells = np.repeat(self.codes, np.diff(rows.indptr)) * self.shape[1] + rows.indices
-        return np.bincount(cells, minlength=self.offsets.size).reshape(self.offsets.shape)
-
 
 def canonical(X: Any) -> sp.csr_array:
     """Return a sparse table by rows, without entries that are stored in several pieces."""

@@ -236,16 +236,11 @@ def sums_by_group(values: Array, groups: Array, count: int) -> Array:
     return sparse_product(sp.csr_array(member.T), values)(values)
 
 
-def counts(cells: Array, count: int, *, weights: Array | None = None) -> np.ndarray:
-    """Return how often, or with which sum of weights, each of the cells 0..count-1 occurs.
-
-    On the host; sums in double precision.
-    """
+def counts(cells: Array, count: int) -> np.ndarray:
+    """Return how often each of the cells 0..count-1 occurs, on the host."""
     if array_api_compat.is_torch_array(cells):
-        weights = None if weights is None else weights.double()
-        return cells.bincount(weights=weights, minlength=count).cpu().numpy()
-    weights = None if weights is None else to_numpy(weights)
-    return np.bincount(to_numpy(cells), weights=weights, minlength=count)
+        return cells.bincount(minlength=count).cpu().numpy()
+    return np.bincount(to_numpy(cells), minlength=count)
 
 
 def entries_of(A: Array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
