@@ -441,7 +441,7 @@ MISTAKES = {
     "NaN": (lambda b: np.r_[np.nan, np.zeros(39)], ValueError, "missing for 1 of 40 rows"),
     "NA": (lambda b: pd.Series([pd.NA, *b[1:]]), ValueError, "missing for 1 of 40 rows"),
     "one row": (lambda b: ["x", *b[1:]], ValueError, r"one row only \('x'\).*merge it .*drop the"),
-    "two rows": (lambda b: ["x", "y", *b[2:]], ValueError, r"'x', 'y'\).*merge them"),
+    "two rows": (lambda b: ["x", "y", *b[2:]], ValueError, r"'x', 'y'\).*merge it"),
     "each its own": (lambda b: np.arange(40), ValueError, "40 different values for 40 rows"),
     "of several kinds": (lambda b: [1, *b[1:]], TypeError, r"astype\(str\)"),
     "NaN among text": (lambda b: [np.nan, *b[1:]], ValueError, "missing for 1 of 40 rows"),

@@ -106,7 +106,7 @@ def test_every_iteration_is_printed_and_nothing_else_changes(name, small_planted
 
 
 def test_bad_verbose_is_refused(small_planted):
-    with pytest.raises(TypeError, match="verbose must be 0"):
+    with pytest.raises(ValueError, match="verbose must be 0"):
         make("NDFS", verbose="yes").fit(small_planted.X)
     with pytest.raises(ValueError, match="verbose must be 0"):
         make("NDFS", verbose=-1).fit(small_planted.X)

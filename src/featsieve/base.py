@@ -5,9 +5,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -18,8 +20,8 @@ from featsieve.arrays import ColumnScale, DataOperator, as_operator
 from featsieve.arrays.namespace import (
     is_dask_array,
     is_foreign_array,
+    like,
     pick_columns,
-    place_columns,
     to_numpy,
 )
 from featsieve.arrays.scale import find_variables
@@ -106,28 +108,8 @@ def whole_fit(estimator: Any) -> Iterator[Any]:
     vars(estimator).update(vars(fresh))
 
 
-class ReportLine:
-    """Names the call that makes the report below the diagram of a fitted estimator in notebooks."""
-
-    def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + self._report_line  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] += self._report_line
-        return bundle
-
-    @property
-    def _report_line(self) -> str:
-        """The call, if there is a selection to report on."""
-        call = 'featsieve.report.write_selection_report(selector, X, "report.html")'
-        line = f"<p>What was selected, and why, as one page: <code>{call}</code></p>"
-        return line if hasattr(getattr(self, "best_estimator_", self), "support_") else ""
-
-
 @fill_doc
-class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
+class UnsupervisedSelector(Choices, SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
     A subclass lists the checks of its parameters (``_checks``) and ranks the features of a table
@@ -348,8 +330,15 @@ class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self, "support_")
         refuse_dask_frame(X)
-        if is_dask_array(X) or is_foreign_array(X):
-            return place_columns(X, self.support_)
+        if is_dask_array(X):
+            if X.shape[1] != self.support_.sum():
+                raise ValueError("X has a different shape than during fitting.")
+            X, d = X.rechunk({1: -1}), len(self.support_)
+            place = sp.eye_array(d, dtype=X.dtype, format="csr")[np.flatnonzero(self.support_)]
+            settings = {"chunks": (X.chunks[0], (d,)), "dtype": X.dtype, "meta": X._meta}
+            return X.map_blocks(partial(_product, place), **settings)
+        if is_foreign_array(X):
+            return like(self.inverse_transform(to_numpy(X)), X)
         with np.errstate(invalid="ignore"):  # as in transform
             return super().inverse_transform(X)
 
@@ -366,6 +355,11 @@ class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
+
+
+def _product(B: Any, A: Any) -> Any:
+    """Return A B, of the same kind as A: this can be sent to a worker."""
+    return A @ B
 
 
 @estimator

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featsieve.names import did_you_mean, shown
+from featsieve.names import did_you_mean, first_few, shown
 from featsieve.solvers.offer import ROUNDING, Offer
 from featsieve.validation import check_number, warn
 
@@ -97,11 +97,10 @@ def in_positions(
         found["groups"] = find_groups(found["groups"], names, d)
     if isinstance(found.get("costs"), Mapping):
         places = {name: j for j, name in enumerate(names)}
-        known = {*places, *found.get("groups", {})}
-        for name, price in found["costs"].items():
-            _check_known("costs", name, known)
-            _check_price(name, price)
         groups = found.get("groups", {})
+        for name, price in found["costs"].items():
+            _check_known("costs", name, {*places, *groups})
+            _check_price(name, price)
         found["costs"] = {
             name if name in groups else places.get(name, name): price
             for name, price in found["costs"].items()
@@ -211,36 +210,30 @@ def find_prices(
     """
     price, given = np.ones(n_features), np.zeros(n_features, dtype=bool)
     of_group: dict[str, float] = {}
-    if costs is None:
-        return price
-    if isinstance(costs, Mapping):
-        places = {name: j for j, name in enumerate(names or [])}
-        for name, one in costs.items():
-            _check_price(name, one)
-            if str(name) in groups and (name in places or isinstance(name, Integral)):
-                raise ValueError(
-                    f"costs has a price for {name!r}, which is a group and a column: give the "
-                    "group another name."
-                )
-            if name in groups:
-                of_group[name] = float(one)
-                continue
-            if not isinstance(name, Integral):
-                _check_known("costs", name, {*places, *groups})
-                name = places[name]
-            elif not 0 <= int(name) < n_features:
-                raise ValueError(f"costs has column {name}, of {n_features} columns.")
-            price[name], given[name] = one, True
-    else:
+    by_name = isinstance(costs, Mapping)
+    if costs is not None and not by_name:
         values = _by_name(costs, names)
         if len(values) != n_features:
             raise ValueError(
                 f"costs has {len(values)} prices for {n_features} columns: give one for each, or "
                 "map names to prices (others cost 1)."
             )
-        for j, one in enumerate(values):
-            _check_price(_listed(np.array([j]), names), one)
-        price, given = np.array(values, dtype=np.float64), np.ones(n_features, dtype=bool)
+        costs = dict(enumerate(values))
+    places = {name: j for j, name in enumerate(names or [])}
+    for name, one in (costs or {}).items():
+        _check_price(name, one)
+        if by_name and str(name) in groups and (name in places or isinstance(name, Integral)):
+            raise ValueError(
+                f"costs has a price for {name!r}, which is a group and a column: give the group "
+                "another name."
+            )
+        if name in groups:
+            of_group[name] = float(one)
+            continue
+        known = range(n_features) if isinstance(name, Integral) else {*places, *groups}
+        _check_known("costs", name, known)
+        j = places.get(name, name)
+        price[j], given[j] = one, True
     for name, columns in groups.items():
         own = float(price[columns][given[columns]].sum()) if given[columns].any() else 1.0
         price[columns] = of_group.get(name, own)
@@ -266,11 +259,10 @@ def _check_price(name: Any, price: Any) -> None:
 def _check_known(what: str, name: Any, known: Any) -> None:
     """Refuse a name that no column has."""
     if name not in known:
-        hint = did_you_mean(str(name), list(known))
+        hint = did_you_mean(str(name), list(map(str, known)))
         raise ValueError(f"{what}: there is no column {shown(str(name))}{hint}.")
 
 
 def _listed(columns: np.ndarray, names: list[str] | None) -> str:
     """Return the first few of some columns, by name or position."""
-    listed = ", ".join(repr(names[j]) if names else f"column {j}" for j in columns[:5])
-    return listed + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
+    return first_few([repr(names[j]) if names else f"column {j}" for j in columns])

@@ -30,3 +30,10 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def first_few(names: Iterable[str], most: int = 5) -> str:
+    """Return the first names for an error, and how many more there are."""
+    names = list(names)
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

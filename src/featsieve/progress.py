@@ -19,9 +19,11 @@ SECONDS_APART = 1.0
 class FitProgress:
     """Lines on the standard output about one fit; silent unless ``verbose`` is above 0."""
 
-    def __init__(self, name: str, verbose: int = 0) -> None:
+    def __init__(self, name: str, verbose: Any = 0) -> None:
         self.name = name
-        self.verbose = check_verbose(verbose)
+        if not isinstance(verbose, (Integral, np.bool_)) or verbose < 0:
+            raise ValueError(f"verbose must be 0 (silent), 1 or 2 (every step); got {verbose!r}.")
+        self.verbose = int(verbose)
         self._began = self._printed = time.perf_counter()
 
     def step(self, text: str) -> None:
@@ -93,16 +95,6 @@ def reporting(estimator: Any) -> Iterator[FitProgress]:
         progress.finish(estimator)
     finally:
         del estimator._progress
-
-
-def check_verbose(verbose: Any) -> int:
-    """Return verbose as a number, or say what it may be."""
-    if not isinstance(verbose, (Integral, np.bool_)) or int(verbose) < 0:
-        kind = ValueError if isinstance(verbose, Integral) else TypeError
-        raise kind(
-            f"verbose must be 0 (silent), 1 (progress) or 2 (every iteration); got {verbose!r}."
-        )
-    return int(verbose)
 
 
 def format_seconds(seconds: float) -> str:

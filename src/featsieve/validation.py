@@ -30,6 +30,7 @@ from featsieve.arrays.namespace import (
     to_numpy,
     without_gradient,
 )
+from featsieve.names import counted, first_few
 
 PACKAGE = str(Path(__file__).parent)
 # Bytes of a chunk that Dask's workers handle well: what the messages suggest.
@@ -177,34 +178,29 @@ def resolve_n_features(
 
 def refuse_text(X: Any) -> None:
     """Raise if a data frame, or an array of objects, has columns that hold text, naming them."""
-    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
-        names = [j for j in range(X.shape[1]) if any(isinstance(value, str) for value in X[:, j])]
-        _refuse_columns([str(j) for j in names])
-        return
-    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+    frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    if not frame and not (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2):
         return
     refuse_dask_frame(X)
-    text = []
-    for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
-        numeric = getattr(dtype, "is_numeric", None)  # polars; pandas and NumPy have a kind
-        if str(dtype) == "Boolean":  # polars; pandas' bool has a kind
-            continue
-        of_numbers = numeric() if callable(numeric) else getattr(dtype, "kind", "O") in "biufcO"
-        if getattr(dtype, "kind", "") == "O" and hasattr(X, "iloc"):  # text in pandas 2, or numbers
-            of_numbers = of_numbers and not any(isinstance(value, str) for value in X.iloc[:, j])
-        if not of_numbers or str(dtype) in ("str", "string", "category"):
-            text.append(str(name))
-    _refuse_columns(text)
-
-
-def _refuse_columns(text: list[str]) -> None:
-    """Raise if there are columns of text."""
+    names, dtypes = (X.columns, X.dtypes) if frame else (range(X.shape[1]), [X.dtype] * X.shape[1])
+    columns = X.iloc if hasattr(X, "iloc") else X
+    found = enumerate(zip(names, dtypes, strict=True))
+    text = [str(name) for j, (name, dtype) in found if _is_text(dtype, columns[:, j])]
     if text:
         raise ValueError(
-            f"{len(text)} column{'s do' if len(text) > 1 else ' does'} not hold numbers "
-            f"({', '.join(text[:5])}{', ...' if len(text) > 5 else ''}): drop them, for example "
-            'with X.select_dtypes("number") in pandas, or encode them (featsieve.tables.encode).'
+            f"{counted(len(text), 'column does', 'columns do')} not hold numbers "
+            f'({first_few(text)}): drop them, for example with X.select_dtypes("number") in '
+            "pandas, or encode them (featsieve.tables.encode)."
         )
+
+
+def _is_text(dtype: Any, values: Any) -> bool:
+    """Say whether a column of NumPy, pandas or polars holds anything but numbers."""
+    if hasattr(dtype, "is_numeric"):  # polars
+        return not dtype.is_numeric() and str(dtype) != "Boolean"
+    if dtype.kind == "O" and str(dtype) == "object":  # numbers, or text in pandas 2
+        return any(isinstance(value, str) for value in values)
+    return dtype.kind not in "biufc"
 
 
 def refuse_dask_frame(X: Any) -> None:
@@ -220,24 +216,17 @@ def check_table(X: Any, *, owner: str, estimator: Any = None) -> Any:
     """Return X as a numeric array or CSR matrix of finite numbers, or say what cannot be used."""
     if is_dask_array(X):
         X = check_dask_array(X, owner=owner)
-        if estimator is not None:
-            estimator.n_features_in_ = X.shape[1]
-        return X
-    if isinstance(X, SparseInBatches):  # what it was made from has been checked
-        if estimator is not None:
-            estimator.n_features_in_ = X.shape[1]
-        return X
-    if is_foreign_array(X):
+    elif is_foreign_array(X):
         X = check_range(check_foreign_table(X, owner=owner), owner=owner)
-        return X if estimator is None else validate_data(estimator, X, skip_check_array=True)
-    refuse_text(X)
-    names = np.asarray(X.columns) if hasattr(X, "columns") else None
-    check = check_array if estimator is None else partial(validate_data, estimator)
-    X = check(
-        X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2, ensure_all_finite=False
-    )
-    X = in_native_type(X)
-    return check_range(X, owner=owner, names=names)
+    elif not isinstance(X, SparseInBatches):  # what that was made from has been checked
+        refuse_text(X)
+        names = np.asarray(X.columns) if hasattr(X, "columns") else None
+        check = check_array if estimator is None else partial(validate_data, estimator)
+        X = check(
+            X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2, ensure_all_finite=False
+        )
+        return check_range(in_native_type(X), owner=owner, names=names)
+    return X if estimator is None else validate_data(estimator, X, skip_check_array=True)
 
 
 def check_batch(batch: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -255,12 +244,8 @@ def check_batch(batch: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
             f"batch must hold one value for each of the {n_samples} rows, shape ({n_samples},); "
             f"got {values.shape}. Pass one column, as it is after rows were left out."
         )
-    missing = np.zeros(n_samples, dtype=bool)
-    if values.dtype.kind in "fcmM":
-        missing = np.isnan(values)
-    elif values.dtype == object:  # None, NaN, and what pandas has for them
-        empty = ("None", "nan", "NaN", "<NA>", "NaT")
-        missing = np.array([not isinstance(v, str) and str(v) in empty for v in values])
+    empty = ("None", "nan", "NaN", "<NA>", "NaT")  # NaN, and what pandas has for it
+    missing = np.array([not isinstance(one, str) and str(one) in empty for one in values])
     if missing.any():
         raise ValueError(
             f"batch is missing for {missing.sum()} of {n_samples} rows: leave these rows out, or "
@@ -284,14 +269,12 @@ def check_batch_sizes(names: np.ndarray, codes: np.ndarray) -> None:
             f"batch has {len(names)} different values for {n} rows: it must name groups of rows "
             "(a plate, a donor, a species), each of several."
         )
-    single = names[sizes == 1]
-    if len(single):
-        listed = ", ".join(repr(name) for name in single[:5].tolist())
+    single = [repr(name) for name in names[sizes == 1].tolist()]
+    if single:
         raise ValueError(
-            f"{len(single)} batch{'es have' if len(single) > 1 else ' has'} one row only ({listed}"
-            f"{', ...' if len(single) > 5 else ''}), which leaves nothing of the row: merge "
-            f"{'them' if len(single) > 1 else 'it'} with another batch, or drop "
-            f"{'these rows' if len(single) > 1 else 'the row'}."
+            f"{counted(len(single), 'batch has', 'batches have')} one row only "
+            f"({first_few(single)}), which leaves nothing of the row: merge it with another batch, "
+            "or drop the row."
         )
 
 
@@ -387,17 +370,16 @@ def not_finite(n_bad: np.ndarray, *, nan: bool, owner: str, names: np.ndarray | 
     count, columns = int(n_bad.sum()), np.flatnonzero(n_bad)
     return (
         f"Input X contains {'NaN' if nan else 'infinity'}: {count} non-finite "
-        f"value{'s'[: count != 1]} in {_listed(columns, names)}. "
+        f"value{'s'[: count != 1]} in {_columns(columns, names)}. "
         f"{owner} does not accept missing or infinite values: drop those columns or rows, or "
         "impute first, for example with sklearn.impute.SimpleImputer in a Pipeline."
     )
 
 
-def _listed(columns: np.ndarray, names: np.ndarray | None) -> str:
+def _columns(columns: np.ndarray, names: np.ndarray | None) -> str:
     """Return how many columns there are, and the names of the first."""
-    first = [str(j if names is None else names[j]) for j in columns[:5]]
-    more = ", ..." if len(columns) > 5 else ""
-    return f"{len(columns)} column{'s'[: len(columns) != 1]} ({', '.join(first)}{more})"
+    first = first_few(str(j if names is None else names[j]) for j in columns)
+    return f"{counted(len(columns), 'column')} ({first})"
 
 
 def check_range(X: Any, *, owner: str, names: np.ndarray | None = None) -> Any:
@@ -417,7 +399,7 @@ def check_range(X: Any, *, owner: str, names: np.ndarray | None = None) -> Any:
     if size >= LARGEST or 0.0 < size <= SMALLEST:
         columns = np.flatnonzero(largest >= min(size, LARGEST))
         raise ValueError(
-            f"X has numbers of the order of {size:.0e} in {_listed(columns, names)}, and {owner} "
+            f"X has numbers of the order of {size:.0e} in {_columns(columns, names)}, and {owner} "
             "adds up squares, which do not fit into double precision. Divide the columns by "
             f"{size:.0e}, or give all columns the same size first, for example with "
             "sklearn.preprocessing.MaxAbsScaler."

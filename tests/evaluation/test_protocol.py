@@ -109,7 +109,7 @@ def test_own_labels_of_one_or_several_runs():
         single = ClusteringScores.of_labels(y, labels[run])
         np.testing.assert_array_equal(measures(single)[:, 0], measures(both)[:, run])
     assert both.accuracy.tolist() == [1.0, 5 / 6]
-    with pytest.raises(ValueError, match="labels holds 5 values for 6 samples"):
+    with pytest.raises(ValueError, match=r"labels must be a list .* shape \(5,\) for 6 samples"):
         ClusteringScores.of_labels(y, labels[:, :5])
 
 
@@ -122,11 +122,11 @@ def test_mean_and_deviation_are_those_of_scipy():
 
 @pytest.mark.parametrize("protocol", [paper_protocol, practical_protocol])
 def test_what_cannot_be_judged_is_refused(protocol):
-    with pytest.raises(ValueError, match="select at least one feature"):
+    with pytest.raises(ValueError, match="0 feature"):
         protocol(X[:, []], Y)
     with pytest.raises(ValueError, match="single class"):
         protocol(X, np.zeros(150))
-    with pytest.raises(ValueError, match="150 values for 149 samples"):
+    with pytest.raises(ValueError, match=r"shape \(150,\) for 149 samples"):
         protocol(X[:-1], Y)
     with pytest.raises(ValueError, match=r"n_(seeds|starts) must be"):
         protocol(X, Y, **{"n_seeds" if protocol is paper_protocol else "n_starts": 0})

@@ -129,7 +129,7 @@ def test_interval_covers_the_true_stability_as_often_as_it_says():
 def test_what_is_no_table_of_selections_is_refused():
     with pytest.raises(ValueError, match="a row for every selection"):
         selection_stability(np.ones(4, dtype=bool))
-    with pytest.raises(ValueError, match=r"at least 2, and a column .* got the shape \(1, 5\)"):
+    with pytest.raises(ValueError, match=r"at least 2, and a column .* of shape \(1, 5\)"):
         selection_stability(np.ones((1, 5), dtype=bool))
     for wrong in ([[0, 2], [1, 3]], [["a", "b"], ["a", "c"]]):
         with pytest.raises(ValueError, match="True and False"):

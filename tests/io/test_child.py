@@ -160,34 +160,21 @@ def test_an_interrupted_parent_ends_its_child(monkeypatch):
     processes[0].stdin.close()
 
 
-def answer(text, *arrays):
-    """Return the bytes of an answer with any description."""
-    count = len(arrays).to_bytes(8, "little")
-    return b"".join([len(text).to_bytes(8, "little"), text, count, *arrays])
-
-
-NPY = b"\x93NUMPY\x01\x00v\x00{'descr': '%s', 'fortran_order': False, 'shape': (%d,), }"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\xff" * 100,
-        answer(b"[[[[["),
-        answer(b'{"\\u0000array": 0}'),
-        answer(b'{"\\u0000array": 0}', (NPY % (b"<f8", 9)).ljust(127) + b"\n"),
-        answer(b'{"\\u0000array": 0}', (NPY % (b"|O", 1)).ljust(127) + b"\n"),
-    ],
-)
-def test_a_damaged_answer_is_refused(content):
+@pytest.mark.parametrize("lost", [0, 10, 400, 1000])
+def test_a_damaged_answer_is_refused(lost):
+    content = io.BytesIO()
+    pack({"X": np.ones(100)}, content)
+    assert unpack(io.BytesIO(content.getvalue()))["X"].sum() == 100
     with pytest.raises(TableError, match="damaged answer"):
-        unpack(io.BytesIO(content))
+        unpack(io.BytesIO(content.getvalue()[:lost]))
 
 
-def test_an_answer_may_be_too_large(tmp_path):
-    with (tmp_path / "answer").open("wb") as file, pytest.raises(MemoryError):
-        pack({"X": np.ones(10)}, file, most=50)
+def test_objects_are_not_unpickled():
+    content = io.BytesIO()
+    np.savez(content, value=np.array([{}], dtype=object))
+    content.seek(0)
+    with pytest.raises(TableError, match="damaged answer"):
+        unpack(content)
 
 
 def test_the_child_imports_no_estimators():

@@ -49,10 +49,8 @@ def test_models_of_a_fit_pass(model):
         ({"support_": [True] * 4}, "support_ of"),
         ({"support_": np.ones(5, bool)}, "support_ of"),
         ({"support_": np.ones((4, 1), bool)}, "support_ of"),
-        ({"ranking_": np.arange(3)}, "ranking_ of"),
         ({"n_features_in_": True}, "fit to True features"),
         ({"n_features_in_": "4"}, "fit to '4' features"),
-        ({"coef_": np.ones((3, 2))}, "coef_ of"),
         ({"random_state": np.random.RandomState(0)}, None),
     ],
 )

@@ -339,33 +339,7 @@ def test_another_format_is_refused(saved, number):
         load_model(saved)
 
 
-@pytest.mark.parametrize(
-    ("library", "version", "message"),
-    [
-        ("scikit-learn", "1.2.3", r"saved with scikit-learn 1\.2\.3, and this is"),
-        ("featsieve", "0.0.1", None),
-        ("numpy", "1.26", None),
-    ],
-)
-def test_other_versions_warn(tmp_path, library, version, message):
-    path = tmp_path / "model.skops"
-    model = MODELS["MaxVariance"].fit(X)
-    save_model(model, path)
-
-    def change(header):
-        header["versions"][library] = version
-        return header
-
-    rewrite(path, header=change)
-    if message is None:
-        again = load_model(path)  # in silence
-    else:
-        with pytest.warns(UserWarning, match=message):
-            again = load_model(path)
-    np.testing.assert_array_equal(again.support_, model.support_)
-
-
-@pytest.mark.parametrize("header", [[], {"format": 1, "versions": 3}])
+@pytest.mark.parametrize("header", [[], {"format": 2}])
 def test_headers_that_are_none(saved, header):
     rewrite(saved, header=lambda _: header)
     with pytest.raises(ModelError, match="damaged"):

@@ -322,11 +322,11 @@ def test_every_sample_a_cluster():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, 1], "2 values for 12 samples"),
+        ([0, 1], "for 12 samples"),
         (LABELS[:, None], "one class for every sample"),
-        (np.append(LABELS[:-1].astype(object), [None]), "mixes kinds of values"),
-        (np.linspace(0, 1, 12), "fractions or missing values"),
-        (np.append(LABELS[:-1], np.nan), "fractions or missing values"),
+        (np.append(LABELS[:-1].astype(object), [None]), "several kinds of values"),
+        (np.linspace(0, 1, 12), "has fractions, missing values"),
+        (np.append(LABELS[:-1], np.nan), "has fractions, missing values"),
     ],
 )
 def test_wrong_labels_are_refused(known, labels, message):

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from featsieve.arrays.batch_operator import BatchOperator
-from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.dense import DenseOperator
 from featsieve.arrays.namespace import is_dask_array, is_sparse
 from featsieve.arrays.operator import DataOperator
@@ -19,6 +17,4 @@ def as_operator(X: Any, *, scale: str | ColumnScale = "none", center: bool = Tru
         from featsieve.arrays.dask import DaskOperator
 
         return DaskOperator(X, scale=scale, center=center)
-    if isinstance(X, SparseInBatches):
-        return BatchOperator(X, scale=scale, center=center)
     return (SparseOperator if is_sparse(X) else DenseOperator)(X, scale=scale, center=center)

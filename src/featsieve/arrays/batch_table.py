@@ -10,24 +10,14 @@ import scipy.sparse as sp
 
 @dataclass(frozen=True, eq=False)
 class SparseInBatches:
-    """The table x_ij = s_ij + o_bj, b the batch of row i: few stored entries, few offsets.
+    """The table x_ij = s_ij + o_bj, b the batch of row i: X = S + BO, B the batches of the rows.
 
-    Centring within b batches is a correction of rank b: with B the indicator of the batches,
-    X = S + BO. Rows and columns are taken as from a scipy.sparse matrix.
-
-    Parameters
-    ----------
-    stored : scipy.sparse array of shape (n_samples, n_features)
-        S, by rows or by columns, in float64.
-    offsets : ndarray of shape (n_batches, n_features)
-        O.
-    codes : int ndarray of shape (n_samples,)
-        Batch of every row.
+    Rows and columns are taken as from a scipy.sparse matrix.
     """
 
-    stored: Any
-    offsets: np.ndarray
-    codes: np.ndarray
+    stored: Any  # S, by rows or by columns, in float64
+    offsets: np.ndarray  # O, of one row per batch
+    codes: np.ndarray  # batch of every row
 
     ndim = 2
 
@@ -93,21 +83,14 @@ class SparseInBatches:
             self.codes,
         )
 
-    def smallest(self) -> np.ndarray:
-        """Return the smallest entry of every column."""
-        sizes = np.bincount(self.codes, minlength=len(self.offsets))[:, None]
-        has_zeros = sizes > self.stored_in_batches()
-        found = np.where(has_zeros, self.offsets, np.inf).min(axis=0)
-        stored = sp.coo_array(self.stored)
-        values = stored.data + self.offsets[self.codes[stored.row], stored.col]
-        np.minimum.at(found, stored.col, values)
-        return found
 
-    def stored_in_batches(self) -> np.ndarray:
-        """Return how many entries of every column are stored in each batch (b x d)."""
-        rows = self.stored.tocsr()
-        cells = np.repeat(self.codes, np.diff(rows.indptr)) * self.shape[1] + rows.indices
-        return np.bincount(cells, minlength=self.offsets.size).reshape(self.offsets.shape)
+def canonical(X: Any) -> sp.csr_array:
+    """Return a sparse table by rows, without entries that are stored in several pieces."""
+    table = sp.csr_array(X)
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    return table
 
 
 def _is_all(key: Any) -> bool:

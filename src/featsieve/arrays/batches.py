@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
 from featsieve.arrays import as_operator
-from featsieve.arrays.batch_table import SparseInBatches
+from featsieve.arrays.batch_table import SparseInBatches, canonical
 from featsieve.arrays.namespace import (
     device_of,
     is_single,
@@ -125,10 +125,7 @@ def _inside_sparse(
     X: Any, codes: np.ndarray, mean: np.ndarray, factor: np.ndarray, center: np.ndarray
 ) -> SparseInBatches:
     """Return a sparse table inside of its batches: scaling keeps zeros, centring is an offset."""
-    table = sp.csr_array(X)
-    if not table.has_canonical_format:  # an entry may be stored in several pieces
-        table = table.copy()
-        table.sum_duplicates()
+    table = canonical(X)
     batch = np.repeat(codes, np.diff(table.indptr))
     data = table.data * factor[batch, table.indices]
     stored = sp.csr_array((data, table.indices, table.indptr), shape=table.shape)

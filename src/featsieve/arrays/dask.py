@@ -45,34 +45,22 @@ MOMENTS = "_featsieve_moments"
 # Tasks --------------------------------------------------------------------------------------------
 
 
-def grouped_chunks(X: Any) -> tuple[list[tuple[int, int]], list[list[Any]]]:
-    """Return the rows and the chunks of every part of a Dask array; small chunks are joined."""
+def row_chunks(X: Any) -> tuple[list[tuple[int, int]], list[Any]]:
+    """Return the rows and the chunk of every part of a Dask array; small chunks are joined."""
     n, d = X.shape
-    enough = min(PART_ELEMENTS, n * d / FEW_PARTS)
-    bounds: list[tuple[int, int]] = []
-    groups: list[list[Any]] = []
-    stop = 0
-    full = True
-    for length, chunk in zip(X.chunks[0], X.to_delayed()[:, 0], strict=True):
-        if length == 0:  # a filter has left nothing of it
-            continue
-        start, stop = stop, stop + length
-        if full:
-            bounds.append((start, stop))
-            groups.append([chunk])
-        else:
-            bounds[-1] = (bounds[-1][0], stop)
-            groups[-1].append(chunk)
-        full = (stop - bounds[-1][0]) * d >= enough
-    return bounds, groups
+    enough = int(min(PART_ELEMENTS, n * d / FEW_PARTS) // d)
+    if max(X.chunks[0]) < enough:
+        X = X.rechunk({0: enough})
+    stops = np.cumsum(X.chunks[0]).tolist()
+    parts = zip(X.chunks[0], stops, X.to_delayed()[:, 0], strict=True)
+    filled = [part for part in parts if part[0]]  # a filter may have left nothing of one
+    return [(stop - length, stop) for length, stop, _ in filled], [chunk for *_, chunk in filled]
 
 
 def stacked(chunks: Sequence[Any]) -> Any:
     """Return chunks of rows as one table."""
-    if len(chunks) == 1:
-        return chunks[0] if is_sparse(chunks[0]) else np.asarray(chunks[0])
     if is_sparse(chunks[0]):
-        return sp.csr_array(sp.vstack(chunks))
+        return sp.csr_array(sp.vstack(chunks)) if len(chunks) > 1 else chunks[0]
     return np.concatenate(chunks)
 
 
@@ -129,9 +117,9 @@ class Recipe:
     center: bool
     statistics: ColumnStatistics
 
-    def part(self, chunks: Sequence[Any], first_row: int = 0) -> DataOperator:
-        """Return the operator of the rows in some chunks."""
-        X = stacked(chunks)
+    def part(self, chunk: Any, first_row: int = 0) -> DataOperator:
+        """Return the operator of the rows in a chunk."""
+        X = chunk if is_sparse(chunk) else np.asarray(chunk)
         kind = SparseOperator if is_sparse(X) else DenseOperator
         part = kind(X, scale=self.scale, center=self.center, statistics=self.statistics)
         part.first_row = first_row
@@ -168,16 +156,15 @@ def moments_of(X: Any) -> Moments:
     """Return the moments of a Dask array: those it carries, or else by a pass over the table."""
     if MOMENTS in vars(X):
         return vars(X)[MOMENTS]
-    _, groups = grouped_chunks(X)
+    _, chunks = row_chunks(X)
     n_columns = leaf(X.shape[1])
-    (moments,) = compute([tree([task(block_moments, g, n_columns) for g in groups], merge)])
+    (moments,) = compute([tree([task(block_moments, chunk, n_columns) for chunk in chunks], merge)])
     return moments
 
 
-def block_moments(chunks: list[Any], n_columns: int) -> Moments:
-    """Return the moments of some chunks."""
-    refuse_masked(*chunks)
-    X = stacked(chunks)
+def block_moments(X: Any, n_columns: int) -> Moments:
+    """Return the moments of a chunk."""
+    refuse_masked(X)
     n, d = X.shape
     if d != n_columns:
         raise ValueError(
@@ -187,7 +174,7 @@ def block_moments(chunks: list[Any], n_columns: int) -> Moments:
     # Raw columns: a part of a table whose mean is 0 and scale 1 is left as it is.
     zeros, ones = np.zeros(d), np.ones(d)
     raw = ColumnStatistics(zeros, zeros, ones, np.ones(d, dtype=bool), zeros)
-    operator = Recipe("none", False, raw).part([X])
+    operator = Recipe("none", False, raw).part(X)
     with np.errstate(invalid="ignore", over="ignore"):
         mean, spread = operator._column_statistics()
         finite = np.isfinite(mean) & np.isfinite(spread)
@@ -225,9 +212,9 @@ def merge(one: Moments, other: Moments) -> Moments:
     )
 
 
-def refuse_masked(*chunks: Any) -> None:
+def refuse_masked(chunk: Any) -> None:
     """Raise if a chunk is a masked array, whose mask would be lost."""
-    if any(isinstance(chunk, np.ma.MaskedArray) for chunk in chunks):
+    if isinstance(chunk, np.ma.MaskedArray):
         raise ValueError(
             "X is a masked array: fill the masked entries first, for example with "
             "dask.array.ma.filled(X, 0.0), or leave those rows or columns out."
@@ -262,7 +249,7 @@ class DaskParts(RowParts):
     """
 
     def __init__(self, X: Any, recipe: Recipe) -> None:
-        self.bounds, self._chunks = grouped_chunks(X)
+        self.bounds, self._chunks = row_chunks(X)
         self._recipe = leaf(recipe)
         self._n_columns = X.shape[1]
 
@@ -275,11 +262,11 @@ class DaskParts(RowParts):
     ) -> list[Any]:
         """Return the tasks function(part, *blocks, *shared); nothing is computed yet."""
         common = [leaf(value) for value in shared]
-        no_rows = [np.empty((0, self._n_columns))]
+        no_rows = np.empty((0, self._n_columns))
         chunks = self._chunks if table else [no_rows] * len(self._chunks)
         return [
-            task(on_part, function, self._recipe, group, first_row, *blocks, *common)
-            for (first_row, _), group, *blocks in zip(self.bounds, chunks, *states, strict=True)
+            task(on_part, function, self._recipe, chunk, first_row, *blocks, *common)
+            for (first_row, _), chunk, *blocks in zip(self.bounds, chunks, *states, strict=True)
         ]
 
     def map(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Rows:
@@ -301,10 +288,10 @@ class DaskParts(RowParts):
 
 
 def on_part(
-    function: Callable[..., Any], recipe: Recipe, chunks: Sequence[Any], first_row: int, *rest: Any
+    function: Callable[..., Any], recipe: Recipe, chunk: Any, first_row: int, *rest: Any
 ) -> Any:
     """Build a part, and return what the function makes of it: this runs on the workers."""
-    return function(recipe.part(chunks, first_row), *rest)
+    return function(recipe.part(chunk, first_row), *rest)
 
 
 def call(method: str, part: DataOperator, *arguments: Any) -> Any:
@@ -347,7 +334,7 @@ class DaskOperator(DataOperator):
         """Return the operator of the listed rows, which come to this process."""
         order = np.argsort(rows, kind="stable")
         taken = gather_rows(self._X, rows[order])
-        return self._recipe.part([taken[np.argsort(order, kind="stable")]], self.first_row)
+        return self._recipe.part(taken[np.argsort(order, kind="stable")], self.first_row)
 
     @property
     def _recipe(self) -> Recipe:
@@ -388,7 +375,7 @@ class DaskOperator(DataOperator):
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Return Z[start:stop] in float64."""
         some = gather_rows(self._X[start:stop, :])
-        return self._recipe.part([some]).rows(0, stop - start)
+        return self._recipe.part(some).rows(0, stop - start)
 
     def _row_norms(self) -> np.ndarray:
         return self._gathered("row_norms")

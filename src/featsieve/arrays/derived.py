@@ -6,10 +6,11 @@ from typing import Any
 
 import array_api_compat.numpy as xnp
 import numpy as np
+from sklearn.utils import gen_batches
 
 from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import Array, is_dask_array, is_sparse, namespace_of, to_numpy
-from featsieve.arrays.operator import DataOperator
+from featsieve.arrays.operator import BLOCK_ELEMENTS, DataOperator
 
 # A weighted spread below this share of the sum of squares it is the difference of is rounding.
 NEGLIGIBLE = {"float32": 1e-6, "float64": 1e-14}
@@ -121,7 +122,9 @@ def shifted_to_zero(operator: DataOperator, X: Any) -> ShiftedTable:
 
         smallest = moments_of(X).smallest
     elif isinstance(X, SparseInBatches):
-        smallest = X.smallest()
+        by_column = X.tocsc()
+        blocks = gen_batches(X.shape[1], max(1, BLOCK_ELEMENTS // X.shape[0]))
+        smallest = np.concatenate([by_column[:, part].toarray().min(axis=0) for part in blocks])
     elif is_sparse(X):
         smallest = X.min(axis=0).toarray().ravel().astype(np.float64)
     else:

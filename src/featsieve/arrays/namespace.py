@@ -112,30 +112,6 @@ def pick_columns(X: Any, indices: np.ndarray) -> Any:
     return X[:, indices]
 
 
-def place_columns(X: Any, support: np.ndarray) -> Any:
-    """Return the columns of X in the places of the support, zeros in the others; lazily with Dask.
-
-    X is a Dask array (or one of its chunks) or an array of another library.
-    """
-    n_selected = int(support.sum())
-    if X.ndim != 2 or X.shape[1] != n_selected:
-        raise ValueError(
-            f"X must have the {n_selected} selected columns; got shape {tuple(X.shape)}: pass "
-            "what transform returns."
-        )
-    if is_dask_array(X):
-        X = X.rechunk({1: -1}) if X.numblocks[1] != 1 else X
-        chunks = (X.chunks[0], (len(support),))
-        return X.map_blocks(place_columns, support, chunks=chunks, dtype=X.dtype, meta=X._meta)
-    if is_sparse(X):
-        ones, places = np.ones(n_selected, dtype=X.dtype), np.flatnonzero(support)
-        shape = (n_selected, len(support))
-        return type(X)(X @ sp.csr_array((ones, (np.arange(n_selected), places)), shape=shape))
-    xp = namespace_of(X)
-    padded = xp.concat([X, xp.zeros_like(X[:, :1])], axis=1)
-    return pick_columns(padded, np.where(support, np.cumsum(support) - 1, n_selected))
-
-
 def is_sparse(X: Any) -> bool:
     """Say whether X is a scipy.sparse matrix or array, or such a table shifted within batches."""
     return bool(sp.issparse(X)) or isinstance(X, SparseInBatches)
@@ -260,16 +236,11 @@ def sums_by_group(values: Array, groups: Array, count: int) -> Array:
     return sparse_product(sp.csr_array(member.T), values)(values)
 
 
-def counts(cells: Array, count: int, *, weights: Array | None = None) -> np.ndarray:
-    """Return how often, or with which sum of weights, each of the cells 0..count-1 occurs.
-
-    On the host; sums in double precision.
-    """
+def counts(cells: Array, count: int) -> np.ndarray:
+    """Return how often each of the cells 0..count-1 occurs, on the host."""
     if array_api_compat.is_torch_array(cells):
-        weights = None if weights is None else weights.double()
-        return cells.bincount(weights=weights, minlength=count).cpu().numpy()
-    weights = None if weights is None else to_numpy(weights)
-    return np.bincount(to_numpy(cells), weights=weights, minlength=count)
+        return cells.bincount(minlength=count).cpu().numpy()
+    return np.bincount(to_numpy(cells), minlength=count)
 
 
 def entries_of(A: Array, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -75,7 +75,11 @@ def load_dataset(
     if found is None:
         found = fetch(entry) if download else _cached(entry)
     if found is None:
-        raise FileNotFoundError(_where_to_get(entry, folder))
+        looked = f"in {folder}" if folder else f"anywhere, and {DATA_VARIABLE} is not set"
+        offer = "Pass download=True to fetch it, or: " if entry.url and entry.sha256 else ""
+        raise FileNotFoundError(
+            f"Data set {entry.name} ({entry.file}) is not {looked}. {offer}{_where_to_get(entry)}"
+        )
     return _checked(entry, found)
 
 
@@ -125,18 +129,10 @@ def cache_folder() -> Path:
 
 
 def fetch(entry: DatasetInfo) -> Path:
-    """Return the file of a data set from the cache, downloading it if it is not there.
-
-    The file appears in the cache under its name only when it is complete and its checksum is the
-    registered one.
-    """
-    by_hand = (
-        f"Get it by hand from: {entry.source}. Put it into a folder and set {DATA_VARIABLE} to "
-        "that folder."
-    )
+    """Return the file of a data set from the cache, downloaded and checked if it is not there."""
     if entry.url is None or entry.file is None or entry.sha256 is None:
         reason = "has no direct download" if entry.url is None else "has no known checksum"
-        raise ValueError(f"{entry.name} {reason}, so it cannot be downloaded for you. {by_hand}")
+        raise ValueError(f"{entry.name} {reason}: it cannot be fetched. {_where_to_get(entry)}")
     pooch = load_optional("pooch", "Downloading data sets")
     folder = cache_folder() / entry.group
     try:
@@ -154,22 +150,17 @@ def fetch(entry: DatasetInfo) -> Path:
             f"read it with featsieve.datasets.read_table."
         ) from error
     except OSError as error:  # no network, not found, cut short, disk full
-        raise OSError(f"{entry.name} could not be downloaded: {error}. {by_hand}") from error
+        raise OSError(
+            f"{entry.name} could not be downloaded: {error}. {_where_to_get(entry)}"
+        ) from error
     return Path(path)
 
 
-def _where_to_get(entry: DatasetInfo, folder: Path | None) -> str:
-    """Return the message for a data set that is nowhere."""
-    looked = (
-        f"is not in {folder}"
-        if folder is not None
-        else f"needs a file, and the environment variable {DATA_VARIABLE} is not set"
-    )
-    can_fetch = entry.url is not None and entry.sha256 is not None
-    offer = "Pass download=True to fetch it, or get" if can_fetch else "Get"
+def _where_to_get(entry: DatasetInfo) -> str:
+    """Say how a file can be had by hand."""
     return (
-        f"Data set {entry.name} ({entry.file}) {looked}. {offer} it from: {entry.source}. Put it "
-        f"into a folder, and set {DATA_VARIABLE} to that folder (or pass it as data)."
+        f"Get it from: {entry.source}. Put it into a folder, and set {DATA_VARIABLE} to that "
+        "folder (or pass it as data)."
     )
 
 

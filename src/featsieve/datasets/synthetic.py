@@ -69,14 +69,10 @@ def make_planted(
     >>> planted.X.shape, int(planted.informative.sum()), sorted(set(planted.labels.tolist()))
     ((60, 100), 5, [0, 1, 2, 3])
     """
-    if not 0 <= n_informative <= n_features:
+    if min(n_informative, n_redundant) < 0 or n_informative + n_redundant > n_features:
         raise ValueError(
-            f"n_informative must be between 0 and n_features={n_features}; got {n_informative}."
-        )
-    if n_redundant < 0 or n_informative + n_redundant > n_features:
-        raise ValueError(
-            f"n_redundant must be between 0 and n_features - n_informative = "
-            f"{n_features - n_informative}; got {n_redundant}."
+            f"n_informative + n_redundant must be between 0 and n_features={n_features}; got "
+            f"{n_informative} + {n_redundant}."
         )
     if n_redundant > 0 and n_informative == 0:
         raise ValueError("n_redundant > 0 needs informative features to repeat.")

@@ -10,28 +10,22 @@ from featsieve.arrays.namespace import as_numpy
 def as_classes(name: str, values: Any, *, n_samples: int | None = None) -> np.ndarray:
     """Return the classes (or clusters) of the samples as integers 0, 1, ... in sorted order."""
     array = np.asarray(values)
-    if array.ndim != 1 or array.size == 0:
+    if array.ndim != 1 or array.size == 0 or n_samples not in (None, array.size):
         raise ValueError(
             f"{name} must be a list with one class for every sample (use .ravel() on a single "
-            f"column); got the shape {array.shape}."
-        )
-    if n_samples is not None and array.size != n_samples:
-        raise ValueError(
-            f"{name} holds {array.size} values for {n_samples} samples: pass one for every sample."
-        )
-    if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
-        raise ValueError(
-            f"{name} must hold classes, but holds fractions or missing values. Leave out samples "
-            "without a class; cut a measured quantity into classes first, for example with "
-            "np.digitize."
+            f"column); got the shape {array.shape} for {n_samples or 'some'} samples."
         )
     try:
-        return np.unique(array, return_inverse=True)[1]
-    except TypeError:
-        raise ValueError(
-            f"{name} mixes kinds of values that cannot be compared, such as text and missing "
-            "values: leave out samples without a class, and use all text or all integers."
-        ) from None
+        classes, codes = np.unique(array, return_inverse=True)
+        if array.dtype.kind != "f" or np.array_equal(classes, np.floor(classes)):
+            return codes
+    except TypeError:  # text beside missing values cannot be sorted
+        pass
+    raise ValueError(
+        f"{name} must hold classes, all text or all integers, but has fractions, missing values or "
+        "several kinds of values. Leave out samples without a class; cut a measured quantity into "
+        "classes first, for example with np.digitize."
+    )
 
 
 def as_feature_indices(support: Any, n_features: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
+from featsieve.arrays.batch_table import canonical
 from featsieve.arrays.namespace import is_sparse
 from featsieve.evaluation.checks import as_classes
 from featsieve.evaluation.metrics import clustering_accuracy
@@ -173,13 +174,9 @@ def practical_protocol(
 
 def _check(X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Return the points in float64 and the classes as integers; raise if they do not fit."""
-    if getattr(X, "ndim", 2) == 2 and getattr(X, "shape", (1, 1))[1] == 0:
-        raise ValueError("X has no columns: select at least one feature.")
     points = check_table(X, owner="k-means").astype(np.float64, copy=False)
     if is_sparse(points):
-        if not points.has_canonical_format:  # an entry may be stored in several pieces
-            points = points.copy()
-            points.sum_duplicates()
+        points = canonical(points)
         if points.nnz < np.iinfo(np.int32).max:  # k-means takes no wider indices
             parts = (points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32))
             points = type(points)(parts, shape=points.shape)

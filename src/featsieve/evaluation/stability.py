@@ -108,16 +108,12 @@ def selection_stability(supports: Any, *, confidence: float = 0.95) -> Stability
 def _as_selections(supports: Any) -> np.ndarray:
     """Return the selections as a bool array; refuse what is not a table of at least two."""
     table = np.asarray(supports)
-    if table.ndim != 2 or table.shape[1] == 0 or len(table) < 2:
-        raise ValueError(
-            "supports must be a table with a row for every selection, at least 2, and a column for "
-            "every feature, for example np.array([sieve.support_ for sieve in sieves]); got the "
-            f"shape {table.shape}."
-        )
     chosen = table.astype(bool)
-    if table.dtype.kind not in "biuf" or not np.array_equal(chosen, table):
+    is_mask = table.dtype.kind in "biuf" and np.array_equal(chosen, table)
+    if not is_mask or table.ndim != 2 or table.shape[1] == 0 or len(table) < 2:
         raise ValueError(
-            "supports must hold True and False (or 1 and 0) only: a mask of the features for every "
-            "selection, as get_support() returns it, not scores and not indices."
+            "supports must be a table of True and False with a row for every selection, at least "
+            "2, and a column for every feature, for example np.array([sieve.support_ for sieve in "
+            f"sieves]), not scores and not indices; got {table.dtype} of shape {table.shape}."
         )
     return chosen

@@ -8,7 +8,6 @@ as JSON and raw arrays, never as pickle: a hijacked child can say what is wrong,
 import errno
 import importlib
 import json
-import math
 import os
 import re
 import signal
@@ -47,7 +46,6 @@ MARGIN = 2**27
 USUAL_START = 2**28
 # What libraries of C say if there is no memory.
 FULL = re.compile("out of memory|memory allocation failed|bad_alloc|malloc of size")
-STARTED = b"\1"  # what the child writes first
 ARRAY, SPARSE = "\0array", "\0sparse"  # keys of arrays and sparse tables among the values
 # Errors that come back as what they are; others are what a library says about the file.
 KINDS: dict[str, type[Exception]] = {
@@ -79,15 +77,9 @@ def run_in_child(
     memory = hasattr(os, "memfd_create")
     with os.fdopen(os.memfd_create("answer"), "rb") if memory else tempfile.TemporaryFile() as file:
         code = _call(json.dumps(request).encode(), file, seconds)
-        size = file.seek(0, os.SEEK_END)
-        if code not in (0, None) and size == 0:
-            raise ImportError(
-                f"The process that reads files does not start (exit status {code}): "
-                f"{sys.executable} must be a Python that can import featsieve."
-            )
-        if code != 0 or size == len(STARTED):
+        if code != 0:
             raise _death(code, limit, seconds)
-        file.seek(len(STARTED))
+        file.seek(0)
         answer = unpack(file)
     if "error" not in answer:
         return answer["value"]
@@ -99,9 +91,8 @@ def time_limit(path: Path) -> float:
     """Return how many seconds a file may take: FEATSIEVE_MAX_SECONDS, or more for larger files."""
     named = os.environ.get(SECONDS_VARIABLE, "").strip()
     if named:
-        with suppress(ValueError):
-            if 0 < float(named) < math.inf:
-                return float(named)
+        if named.replace(".", "", 1).isdecimal() and float(named) > 0:
+            return float(named)
         raise ValueError(f"{SECONDS_VARIABLE} must be a number above 0; got {named!r}.")
     size = path.stat().st_size if path.is_file() else 0
     return SECONDS + SECONDS_PER_MIB * size / 2**20
@@ -146,6 +137,11 @@ def _death(code: int | None, limit: int, seconds: float) -> Exception:
         )
     if -code == getattr(signal, "SIGKILL", None):  # by the system, which has no memory left
         return too_large(limit)
+    if code == 1:  # which the child itself never returns
+        return ImportError(
+            f"The process that reads files does not start: {sys.executable} must be a Python that "
+            "can import featsieve."
+        )
     return TableError(
         "it is damaged, cut short or too large: the library that reads it crashed (exit status "
         f"{code}); get it or save it again"
@@ -157,43 +153,39 @@ def too_large(limit: int) -> TooLargeError:
     return TooLargeError(f"reading it takes more memory than {describe_limit(limit)}")
 
 
-def pack(value: Any, file: IO[bytes], *, most: int) -> None:
-    """Write a value to a file: the size of its description, the description, arrays."""
-    arrays: list[np.ndarray] = []
+def pack(value: Any, file: IO[bytes], *, most: int = sys.maxsize) -> None:
+    """Write a value to a file: an archive of NumPy with its description and its arrays."""
+    arrays: dict[str, Any] = {}
 
     def describe(part: Any) -> Any:
         if isinstance(part, np.generic):
             return part.item()
         if isinstance(part, sp.csr_array):
             return {SPARSE: [part.data, part.indices, part.indptr, part.shape]}
-        if not isinstance(part, np.ndarray):
+        if not isinstance(part, np.ndarray) or part.dtype.hasobject:
             raise TypeError(f"{type(part).__name__} is not sent")
-        arrays.append(part)
-        return {ARRAY: len(arrays) - 1}
+        arrays[name := f"array{len(arrays)}"] = part
+        return {ARRAY: name}
 
     text = json.dumps(value, default=describe).encode()
-    if len(text) + sum(array.nbytes for array in arrays) > most:
+    if len(text) + sum(array.nbytes for array in arrays.values()) > most:
         raise MemoryError
-    file.write(len(text).to_bytes(8, "little") + text + len(arrays).to_bytes(8, "little"))
-    for array in arrays:
-        np.lib.format.write_array(file, array, allow_pickle=False)
+    np.savez(file, value=np.frombuffer(text, dtype=np.uint8), **arrays)
     file.flush()
 
 
 def unpack(file: IO[bytes]) -> Any:
     """Return a value from its description."""
     try:
-        text = file.read(int.from_bytes(file.read(8), "little"))
-        n_arrays = int.from_bytes(file.read(8), "little")
-        arrays = [np.lib.format.read_array(file, allow_pickle=False) for _ in range(n_arrays)]
+        with np.load(file, allow_pickle=False) as archive:
 
-        def restore(part: dict[str, Any]) -> Any:
-            if SPARSE in part:
-                return compressed_table(sp.csr_array, part[SPARSE][:3], part[SPARSE][3])
-            return arrays[part[ARRAY]] if ARRAY in part else part
+            def restore(part: dict[str, Any]) -> Any:
+                if SPARSE in part:
+                    return compressed_table(sp.csr_array, part[SPARSE][:3], part[SPARSE][3])
+                return archive[part[ARRAY]] if ARRAY in part else part
 
-        return json.loads(text, object_hook=restore)
-    except (ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
+            return json.loads(archive["value"].tobytes(), object_hook=restore)
+    except Exception as error:  # zipfile, json and numpy fail in ways of their own
         raise TableError("the process that read it returned a damaged answer") from error
 
 
@@ -206,8 +198,6 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
-    output.write(STARTED)
-    output.flush()
     request = json.load(sys.stdin.buffer)
     isolated = False
     warnings.simplefilter("ignore")
@@ -218,14 +208,14 @@ def main() -> None:
     _limit_process(request["memory"], request["seconds"])
     try:
         answer = {"value": function(Path(request["path"]), **request["arguments"])}
-        pack(answer, output, most=memory_limit() + MARGIN)
+        pack(answer, output, most=request["memory"] + MARGIN)
         return
     except Exception as error:
         # Without the frames of the error, what they hold is free again.
         about = _describe_error(error)
-    output.seek(len(STARTED))
+    output.seek(0)
     output.truncate()
-    pack(about, output, most=sys.maxsize)
+    pack(about, output)
 
 
 def _describe_error(error: Exception) -> dict[str, str]:

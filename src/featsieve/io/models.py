@@ -9,12 +9,10 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.utils.validation import check_is_fitted
 
 from featsieve.arrays.namespace import is_sparse
@@ -33,7 +31,6 @@ from featsieve.io.guard import (
 )
 from featsieve.io.optional import load_optional
 from featsieve.io.selection_model import SelectionModel
-from featsieve.validation import warn
 
 # The number of this layout: files of another one are not read.
 FORMAT = 1
@@ -55,14 +52,6 @@ OTHERS = {
     "sklearn.model_selection._split._CVIterableWrapper",
     *("featsieve.io.selection_model.SelectionModel", "featsieve.arrays.batches.Batches"),
 }
-# Fitted attributes with an entry for every feature, and kinds of their values.
-PER_FEATURE = {
-    "support_": "b",
-    "scores_": "f",
-    "ranking_": "iu",
-    "coef_": "f",
-    "feature_names_in_": "OU",
-}
 # The last position in the state of numpy.random.RandomState, which numpy does not check.
 STATE_LENGTH = 624
 
@@ -75,7 +64,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     """Write a fitted model to a file, whole or not at all.
 
     The file is a zip archive in the format of skops: numbers and the names of types, no code, and
-    a note of the versions that wrote it.
+    a note of the version that wrote it.
 
     Parameters
     ----------
@@ -113,6 +102,8 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     >>> bool((again.transform(X) == sieve.transform(X)).all())
     True
     """
+    from featsieve import __version__
+
     skops_io = load_skops("Saving a model")
     check_free(Path(path), overwrite=overwrite)
     try:
@@ -128,9 +119,10 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
             "are stored without code. Set the parameter that holds it to something else before "
             "saving (set_params), None for a callback."
         )
+    header = {"format": FORMAT, "featsieve": __version__, "model": type(model).__name__}
     buffer = io.BytesIO(content)
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(HEADER, json.dumps(_header(model), indent=1))
+        archive.writestr(HEADER, json.dumps(header))
     with whole_file(path) as unfinished:
         unfinished.write_bytes(buffer.getvalue())
 
@@ -175,11 +167,6 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         If the file is not a model, is damaged, was written by a version of another format, or
         holds something that is not in the list.
 
-    Warns
-    -----
-    UserWarning
-        If it was written with another version of scikit-learn.
-
     See Also
     --------
     save_model : With an example of both.
@@ -198,7 +185,13 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                     f"{path} was not written by featsieve: save models with featsieve.save_model."
                 )
             _check_memory(archive, size, limit)
-            _check_header(path, json.loads(archive.read(HEADER)))
+            header = json.loads(archive.read(HEADER))
+            if header["format"] != FORMAT:
+                raise ModelError(
+                    f"{path} has format {header['format']!r:.200} of featsieve "
+                    f"{header['featsieve']!r:.200}, and this version reads format {FORMAT}: use "
+                    "the one that wrote it, or fit and save the model again."
+                )
         known, refused = unknown_types(skops_io, content)
         if refused:
             raise ModelError(
@@ -264,7 +257,11 @@ def check_content(model: Any) -> None:
             if not 0 <= place <= STATE_LENGTH:
                 raise ValueError(f"its random state stands at {place} of {STATE_LENGTH}")
         elif isinstance(part, UnsupervisedSelector) and hasattr(part, "support_"):
-            _check_selector(part)
+            support, n = part.support_, getattr(part, "n_features_in_", None)
+            known = isinstance(support, np.ndarray) and support.dtype == bool
+            if not known or support.shape != (n,):
+                kind = type(part).__name__
+                raise ValueError(f"support_ of {kind} is not that of a fit to {n!r:.200} features")
         elif isinstance(part, SelectionModel):
             about = {"reading": part.reading}
             again = SelectionModel.from_selector(part.selector, part.feature_names, **about)
@@ -290,50 +287,9 @@ def _parts(part: Any, seen: set[int] | None = None) -> Iterator[Any]:
     yield part
 
 
-def _check_selector(selector: UnsupervisedSelector) -> None:
-    """Raise unless the fitted attributes have an entry for every feature."""
-    n = getattr(selector, "n_features_in_", None)
-    for name, kinds in PER_FEATURE.items():
-        value: Any = getattr(selector, name, None)
-        if value is None and name != "support_":
-            continue
-        known = isinstance(value, np.ndarray) and value.dtype.kind in kinds
-        if not known or value.ndim != 1 + (name == "coef_") or len(value) != n:
-            raise ValueError(
-                f"{name} of {type(selector).__name__} is not that of a fit to {n!r:.200} features"
-            )
-
-
 def _check_fitted(model: Any) -> None:
     """Raise unless something is a fitted selector, pipeline or selection model."""
     if isinstance(model, type) or not hasattr(model, "transform"):
         raise ValueError("it is no fitted selector, pipeline or selection model")
     if hasattr(model, "fit"):  # a SelectionModel has been fitted
         check_is_fitted(model)
-
-
-def _header(model: Any) -> dict[str, Any]:
-    """Return what a reader must know before looking at the model."""
-    import featsieve
-
-    versions = {name: version(name) for name in ("scikit-learn", "numpy", "skops")}
-    versions["featsieve"] = featsieve.__version__
-    return {"format": FORMAT, "versions": versions, "model": type(model).__name__}
-
-
-def _check_header(path: Path, header: dict[str, Any]) -> None:
-    """Refuse files of another format; warn of versions that may understand the model otherwise."""
-    written, of_sklearn = (
-        printable(str(dict(header["versions"]).get(name, "unknown")), longest=LONGEST_WORD)
-        for name in ("featsieve", "scikit-learn")
-    )
-    if header["format"] != FORMAT:
-        raise ModelError(
-            f"{path} has format {header['format']!r:.200} of featsieve {written}, and this version "
-            f"reads format {FORMAT}: use the one that wrote it, or fit and save the model again."
-        )
-    if of_sklearn != sklearn.__version__:
-        warn(
-            f"{path} was saved with scikit-learn {of_sklearn}, and this is {sklearn.__version__}: "
-            "if its answers look wrong, use that version, or fit and save the model again."
-        )

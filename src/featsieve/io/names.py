@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from featsieve.io.guard import ColumnError, MissingColumnError
-from featsieve.names import did_you_mean, shown
+from featsieve.names import did_you_mean, first_few, shown
 
 MOST_NAMES = 8  # that an error lists
 MOST_HINTS = 3  # that get a "did you mean"
@@ -35,9 +35,7 @@ def names_features(name: str) -> bool:
 
 def shorten(names: Sequence[str]) -> str:
     """Return names for an error: the first few, and how many more."""
-    listed = ", ".join(shown(name) for name in names[:MOST_NAMES])
-    more = len(names) - MOST_NAMES
-    return f"{listed} and {more} more" if more > 0 else listed
+    return first_few(map(shown, names), MOST_NAMES)
 
 
 def place_names(n_features: int) -> list[str]:
@@ -82,10 +80,10 @@ def find_columns(
     places = {name: j for j, name in enumerate(present)}
     missing = [name for name in wanted if name not in places]
     if missing:
-        some = (f"{shown(name)}{did_you_mean(name, present)}" for name in missing[:MOST_HINTS])
-        more = f" and {len(missing) - MOST_HINTS} more" if len(missing) > MOST_HINTS else ""
+        hints = [f"{shown(name)}{did_you_mean(name, present)}" for name in missing[:MOST_HINTS]]
+        some = first_few(hints + missing[MOST_HINTS:], MOST_HINTS)
         listed = f"{role}s are: {shorten(present) or 'none'}"
-        raise MissingColumnError(f"there is no {role} {', '.join(some)}{more}; {listed}")
+        raise MissingColumnError(f"there is no {role} {some}; {listed}")
     return np.array([places[name] for name in wanted], dtype=np.intp)
 
 

@@ -21,6 +21,7 @@ from featsieve.io.names import (
     shorten,
     shown,
 )
+from featsieve.names import first_few
 from featsieve.tables import Encoding, column_words
 
 # The classes and the batches, where the table does not say what they are called.
@@ -212,8 +213,7 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
             for name, one in found.items()
             if one.kind == kind and name not in request.encode
         ]
-        more = f" and {len(own) - 8} more" if len(own) > 8 else ""
-        notes += [f"{what}: {', '.join(own[:8])}{more}."] if own else []
+        notes += [f"{what}: {first_few(own, 8)}."] if own else []
     for name, one in found.items():
         known = request.encode.get(name, one.levels)
         of_model = isinstance(known, dict)
