@@ -171,7 +171,11 @@ def test_the_picture_of_an_estimator(name, fitted):
         assert page.open == []
         assert type(estimator).__name__ in page.words
         assert state in page.words
+        named = [word for word in page.words if "write_selection_report(" in word]
+        # the call that makes the report, in one line; of a pipeline it needs the selector
+        assert len(named) == (state == "Fitted" and name != "search of a pipeline")
         bundle = estimator._repr_mimebundle_()
+        assert all(word in Page(bundle["text/html"]).words for word in named)
         assert bundle["text/plain"] == repr(estimator)
         assert type(estimator).__name__ in Page(bundle["text/html"]).words
         # The documentation has no public address yet; a link to scikit-learn's would be broken.

@@ -108,8 +108,28 @@ def whole_fit(estimator: Any) -> Iterator[Any]:
     vars(estimator).update(vars(fresh))
 
 
+class ReportLine:
+    """Names the call that makes the report below the diagram of a fitted estimator in notebooks."""
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._report_line  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._report_line
+        return bundle
+
+    @property
+    def _report_line(self) -> str:
+        """The call, if there is a selection to report on."""
+        call = 'featsieve.report.write_selection_report(selector, X, "report.html")'
+        line = f"<p>What was selected, and why, as one page: <code>{call}</code></p>"
+        return line if hasattr(getattr(self, "best_estimator_", self), "support_") else ""
+
+
 @fill_doc
-class UnsupervisedSelector(Choices, SelectorMixin, BaseEstimator):
+class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
     """Base class of the selectors.
 
     A subclass lists the checks of its parameters (``_checks``) and ranks the features of a table

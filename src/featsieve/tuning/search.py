@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from featsieve.base import whole_fit
+from featsieve.base import ReportLine, whole_fit
 from featsieve.criteria.automatic import labels_of_table
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.measures import Criterion, Modularity, as_criterion
@@ -22,7 +22,7 @@ from featsieve.progress import FitProgress
 from featsieve.validation import check_selector, check_table, check_varying
 
 
-class LabelFreeSearchCV(TransformerMixin, GridSearchCV):
+class LabelFreeSearchCV(ReportLine, TransformerMixin, GridSearchCV):
     """Search any parameters of a selector without labels, in scikit-learn's conventions.
 
     ``GridSearchCV`` with a label-free criterion in the place of a score: every candidate is fitted,
