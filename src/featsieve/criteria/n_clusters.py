@@ -19,9 +19,8 @@ from featsieve.graphs.affinity import modularity
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.views import PLAIN, leave_one_out_accuracy, sample_view
-from featsieve.hypotheses.families import components, hat_hypotheses
+from featsieve.hypotheses.families import components, first_hypotheses
 from featsieve.hypotheses.lone import lone_columns
-from featsieve.hypotheses.pool import Pool
 from featsieve.hypotheses.sparse_kmeans import sparse_weights
 from featsieve.hypotheses.tables import dense_columns, normal_scores, rotated
 from featsieve.validation import check_number, check_table, check_varying
@@ -98,12 +97,12 @@ def suggest_n_clusters(
     Notes
     -----
     Halves agree on clusters in which many columns take part, as in most real tables (adjusted
-    mutual information above 0.15 for some number). If they do so in up to 5000 rows only, the
-    number is that of the 300 columns that these clusters explain best. Scores are those of all
-    columns, or of halves where these show clusters more clearly. A column of two values that
-    the clusters follow and no other column goes along with is left out. Accuracy is balanced
-    (leave one out, ridge regression): modularity alone splits clusters further and further, and
-    accuracy alone prefers two.
+    mutual information above 0.15 for some number). Where they do not, and there are many rows,
+    label hypotheses of up to 5000 rows that agree beyond chance choose 300 columns: the number is
+    theirs if halves of them agree. Scores are those of all columns, or of halves where these show
+    clusters more clearly. A column of two values that the clusters follow and no other column goes
+    along with is left out. Accuracy is balanced (leave one out, ridge regression): modularity alone
+    splits clusters further and further, and accuracy alone prefers two.
 
     Telling columns are those of sparse k-means, with Ward's method in place of k-means. Clusterings
     agree by the mean overlap (Jaccard index) of their clusters, matched one to one: small clusters
@@ -155,13 +154,15 @@ def count_clusters(
     agreement, score = _by_halves(Z, numbers, rng, score)
     if agreement.max() > defaults.CREDIBLE_EXCESS:
         return _count("hat", numbers, agreement, score, int(score.argmax()))
-    # Many weak columns may agree in more rows only: those that tell most show the number.
+    # Many weak columns may show in more rows only: those that tell most show the number.
     if given[0].shape[0] >= 2 * defaults.COUNT_SAMPLES:
         explained = _explained(*_some(*given, defaults.N_LANDMARKS), numbers, rng)
         if explained is not None:
             telling = np.argsort(-explained[kept], kind="stable")[: defaults.SECOND_SIZES[-1]]
             agreed, rating = _by_halves(Z[:, telling], numbers, rng)
-            if agreed.max() > defaults.CREDIBLE_EXCESS:
+            rotation = rotated(Z[:, telling], rng)  # hypotheses of a continuum choose columns, too
+            least = _by_halves(rotation, numbers, rng)[0].max() + defaults.CREDIBLE_EXCESS
+            if agreed.max() > least:
                 return _count("hat", numbers, agreed, rating, int(rating.argmax()))
     labels, telling = sparse_clusterings(Z, numbers, rng, codes)
     copies = (rotated(Z, rng), rng.permuted(Z, axis=0))
@@ -234,12 +235,12 @@ def _some(
 def _explained(
     X: Any, codes: np.ndarray | None, numbers: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray | None:
-    """Return the share of every column's variance that the hat family explains, if credible."""
+    """Return the share of every column's variance that label hypotheses explain, if credible."""
     c, operator = int(numbers[len(numbers) // 2]), as_operator(X, scale="unit")
-    members, belief = hat_hypotheses(X, operator, c, rng, codes=codes)
-    if belief.weight[0] < 1.0:
+    pool, belief = first_hypotheses(X, operator, c, rng, codes=codes)
+    if not belief.credible and belief.excess() <= defaults.CREDIBLE_EXCESS:
         return None
-    target = operator.place(Pool.of(members, c).target(most=2 * c))
+    target = operator.place(pool.target(most=2 * c))
     return to_numpy(row_squares(operator.rmatmul(target)))
 
 

@@ -56,6 +56,11 @@ class Belief:
         """Whether the hat family alone is believed."""
         return len(self.family) == 1
 
+    def excess(self) -> float:
+        """Return by how much the members of a family agree beyond chance, at most."""
+        chance = np.nanmax([self.permuted, self.rotated], axis=0)
+        return float(np.max(np.array(self.agreement) - chance))
+
     def add(self, name: str, members: Labels, *, by_chance: tuple[float, float]) -> None:
         """Add a family, with the agreement on permuted and on rotated copies (NaN: not made)."""
         own, chance = agreement(members), float(np.nanmax([*by_chance, 0.0]))
