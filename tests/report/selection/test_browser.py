@@ -315,21 +315,6 @@ def test_names_can_be_copied_and_rows_downloaded(page, tmp_path):
     assert page.get_log("browser") == []
 
 
-def test_the_theme_is_chosen_and_remembered(page, folder):
-    colour = "return getComputedStyle(document.body).backgroundColor"
-    before = page.execute_script(colour)
-    button = find(page, "#theme")
-    assert button.get_attribute("aria-pressed") == "false"
-    press(page, button)
-    assert page.execute_script(colour) != before
-    assert button.get_attribute("aria-pressed") == "true"
-    open_still(page, folder / "planted.html")
-    assert page.execute_script(colour) != before  # still dark
-    press(page, find(page, "#theme"))
-    assert page.execute_script(colour) == before
-    page.execute_script("localStorage.clear()")
-
-
 def test_charts_can_be_read_with_the_keyboard(page):
     figure = find(page, "[data-chart=gains]")
     figure.send_keys(Keys.ARROW_RIGHT)
@@ -499,7 +484,6 @@ def test_everything_is_there_without_script(browser, folder):
         text = find(browser, "body").text
         assert len(browser.find_elements(By.CSS_SELECTOR, "#table tbody tr")) == 13
         assert not find(browser, "#search").is_displayed()
-        assert not find(browser, "#theme").is_displayed()
         assert "need JavaScript" in text
         pictures = browser.find_elements(By.CSS_SELECTOR, "svg[role=img]")
         assert len(pictures) >= 8 + 13 + 2

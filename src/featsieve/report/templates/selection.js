@@ -6,22 +6,6 @@
   const data = JSON.parse(byId("data").textContent);
   const tip = byId("tip"), live = byId("live");
 
-  // Light and dark -----------------------------------------------------------------------------
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const remembered = () => { try { return localStorage.getItem("featsieve-theme"); } catch { return null; } };
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-  const showTheme = () => {
-    byId("theme").setAttribute("aria-pressed", String(isDark()));
-  };
-  if (["light", "dark"].includes(remembered())) root.dataset.theme = remembered();
-  showTheme();
-  dark.addEventListener("change", showTheme);
-  byId("theme").addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    try { localStorage.setItem("featsieve-theme", root.dataset.theme); } catch { /* not remembered */ }
-    showTheme();
-  });
-
   // Folded parts: a link opens its own, a printer all -------------------------------------------
   const unfold = () => {
     const part = location.hash && byId(location.hash.slice(1))?.closest("details");
@@ -58,18 +42,7 @@
   const copy = async (text, button) => {
     const before = button.textContent;
     let done = true;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const area = document.createElement("textarea");
-      area.value = text;
-      area.style.position = "fixed";
-      document.body.append(area);
-      area.select();
-      done = document.execCommand("copy");
-      area.remove();
-      button.focus();
-    }
+    try { await navigator.clipboard.writeText(text); } catch { done = false; }
     button.textContent = done ? "Copied" : "Copying failed";
     live.textContent = button.textContent;
     setTimeout(() => { button.textContent = before; }, 1500);
