@@ -294,21 +294,8 @@ def test_searching_shows_what_matches_and_says_how_many(page):
     assert count.text == "0 of 13 selected features match."
 
 
-def test_names_can_be_copied_and_rows_downloaded(page, tmp_path):
-    folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
-    page.execute_cdp_cmd("Browser.setDownloadBehavior", folder)
+def test_names_can_be_copied(page):
     find(page, "#search").send_keys("gene1")
-    shown = cells(page, "Feature")
-    press(page, find(page, "#csv"))
-    for _ in range(50):
-        files = [path for path in tmp_path.iterdir() if path.suffix == ".csv"]
-        if files:
-            break
-        page.execute_async_script("setTimeout(arguments[0], 100)")
-    lines = files[0].read_text(encoding="utf-8-sig").splitlines()
-    assert files[0].name == "planted.csv"
-    assert lines[0].startswith("Feature,Rank,Selected in,Certain,Tells cluster")
-    assert [line.split(",")[0] for line in lines[1:]] == shown
     press(page, find(page, "#copy"))
     page.execute_async_script("setTimeout(arguments[0], 300)")
     assert find(page, "#copy").text == "Copied"

@@ -140,19 +140,6 @@
   byId("copy").addEventListener("click", (event) => {
     copy(visible().map((row) => row.cells[0].textContent).join("\n"), event.target);
   });
-  const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const csvText = () => {
-    const lines = [heads.map((head) => head.textContent.trim())];
-    for (const row of visible()) lines.push([...row.cells].map((cell) => cell.textContent));
-    return lines.map((cells) => cells.map(quoted).join(",")).join("\r\n") + "\r\n";
-  };
-  byId("csv").addEventListener("click", () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob(["\ufeff", csvText()], { type: "text/csv" }));
-    link.download = `${data.file}.csv`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  });
 
   // Names that are too long for their cell
   document.addEventListener("pointerover", (event) => {
