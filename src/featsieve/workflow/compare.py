@@ -96,8 +96,8 @@ def compare_methods(
     for name, support in zip(chosen, supports, strict=True):
         for row, other in zip(rows, [*supports, np.zeros(d, dtype=bool)], strict=False):
             both = support.any() and other.any()
-            shared = (support & other).sum() / (support | other).sum() if both else None
-            row[f"jaccard_{name}"] = shared if shared is None else float(shared)
+            alike = (support & other).sum() / (support | other).sum() if both else None
+            row[f"jaccard_{name}"] = alike if alike is None else float(alike)
     k = int(n_features)
     kept = (np.asarray(prepared.constraints.get(part, ()), int) for part in ("keep", "exclude"))
     n_kept, n_left = (len(one if owner is None else np.unique(owner[one])) for one in kept)
