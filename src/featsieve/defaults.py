@@ -491,10 +491,8 @@ REPORT_FEW_SAMPLES = 30
 REPORT_FEW_IN_CLUSTER = 3
 REPORT_DIFFERENT_UNITS = 100.0
 
-# Reasons of a report: the clusters explain little of a feature below this share of its variance;
-# features that correlate by more than this are nearly the same.
+# Features that correlate by more than this are nearly the same in a report.
 # Chosen on: not recorded.
-REPORT_LITTLE_EXPLAINED = 0.1
 REPORT_NEAR_DUPLICATE = 0.9
 
 # bench --------------------------------------------------------------------------------------------

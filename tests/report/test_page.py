@@ -24,7 +24,7 @@ def page(text=EVIL):
     table = PageTable(
         text, (text, text), (Row(text, (Entry(text, text, best=True),), text),), text, text
     )
-    gallery = Gallery(text, text, (Figure(text, text, SVG),), ((text, SVG),))
+    gallery = Gallery(text, text, (Figure(text, text, SVG),))
     section = Section("anchor", text, (text,), (table, gallery), (text,), text)
     return Page(text, (text,), (section,))
 

@@ -101,7 +101,7 @@ def _extended(content: dict[str, Any]) -> dict[str, Any]:
     if "extends" not in content:
         return content
     own = dict(content)
-    (name,) = _some("extends", [own.pop("extends")], options=plan_names())
+    check_option("extends", name := own.pop("extends"), plan_names())
     base = _extended(tomllib.loads(shipped_text(name)))
     methods = {entry["name"]: entry for entry in base["methods"]}
     for entry in own.get("methods", []):
@@ -121,9 +121,9 @@ def _plan(content: dict[str, Any], *, name: str) -> Plan:
         "experiments": partial(_some, options=EXPERIMENTS),
         "counts": lambda key, value: tuple(sorted(set(_integers(key, value, low=1)))),
         "curve_counts": partial(_integers, low=1),
-        "kmeans_seeds": lambda key, value: _integers(key, [value], low=1)[0],
+        "kmeans_seeds": partial(_number, low=1, integer=True),
         "seeds": partial(_integers, low=0),
-        "cell_seconds": _seconds,
+        "cell_seconds": partial(_number, low=0.0, strict=True),
         "methods": lambda key, value: tuple(
             _method(entry, lists) for entry in _typed(key, value, list)
         ),
@@ -232,15 +232,13 @@ def _some(key: str, value: Any, *, options: Sequence[str]) -> tuple[str, ...]:
 def _integers(key: str, value: Any, *, low: int) -> tuple[int, ...]:
     """Return a list of integers."""
     given = _typed(key, value, list)
-    for number in given:
-        check_number(f"{key}: each", number, low=low, integer=True)
-    return tuple(given)
+    return tuple(_number(f"{key}: each", number, low=low, integer=True) for number in given)
 
 
-def _seconds(key: str, value: Any) -> float:
-    """Return a time limit."""
-    check_number(key, value, low=0.0, strict=True)
-    return float(value)
+def _number(key: str, value: Any, **limits: Any) -> Any:
+    """Return a number within limits."""
+    check_number(key, value, **limits)
+    return value
 
 
 def _typed(key: str, value: Any, kind: type[_T]) -> _T:

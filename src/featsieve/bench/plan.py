@@ -122,20 +122,7 @@ class Plan:
     def cells(
         self, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None = None
     ) -> list[Cell]:
-        """Return the cells that depend on no other.
-
-        Parameters
-        ----------
-        shapes : mapping of str to (n_samples, n_columns, ...)
-            Of the data sets; those that are not in it are left out.
-        checksums : mapping of str to str or None, optional
-            Of the files of the data sets, as `featsieve.datasets.Dataset` has them: another file
-            is other work. Those of registered files are not needed; they cannot change.
-
-        Returns
-        -------
-        list of Cell
-        """
+        """Return the cells that depend on no other, of data sets whose (n, d, ...) are given."""
         expansions = self._expansions(shapes, checksums)
         return [
             cell
@@ -171,18 +158,15 @@ class Plan:
         self, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None
     ) -> "list[_Expansion]":
         """Pair every data set that is there with every method."""
+        # another file is other work; those of the registry are always alike
+        fixed = {name for name, entry in registry().items() if entry.sha256 is not None}
+        files = {name: text for name, text in (checksums or {}).items() if name not in fixed}
         return [
-            _Expansion(self, method, name, shapes[name][1], _checksum(name, checksums or {}))
+            _Expansion(self, method, name, shapes[name][1], files.get(name) or "")
             for name in self.datasets
             if name in shapes
             for method in self.methods
         ]
-
-
-def _checksum(dataset: str, checksums: Checksums) -> str:
-    """Return the checksum of a file that may change: registered files with one are always alike."""
-    entry = registry().get(dataset)
-    return "" if entry is not None and entry.sha256 is not None else checksums.get(dataset) or ""
 
 
 @dataclass(frozen=True)

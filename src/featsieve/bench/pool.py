@@ -25,8 +25,6 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-# The pool of processes that runs, by its jobs and threads.
-_pools: dict[tuple[int, int], Any] = {}
 
 
 def run_cells(
@@ -49,8 +47,8 @@ def run_cells(
     most = jobs + (jobs > 1)
     while waiting:
         under_way: dict[Any, Cell] = {}
+        executor = _executor(jobs, threads)
         try:
-            executor = _executor(jobs, threads)
             while waiting or under_way:
                 while waiting and len(under_way) < most:
                     under_way[executor.submit(compute, waiting[0])] = waiting[0]
@@ -60,10 +58,11 @@ def run_cells(
                     yield under_way.pop(future), rows
                 tick()
         except BrokenProcessPool:
-            stop_workers()
-        except BaseException:
-            stop_workers()
-            raise
+            pass
+        finally:
+            with warnings.catch_warnings():  # about systems on which only the workers can be found
+                warnings.simplefilter("ignore")
+                executor.shutdown(wait=True, kill_workers=True)
         for cell in under_way.values():
             if alone:
                 yield cell, None
@@ -74,33 +73,22 @@ def run_cells(
 
 
 def _executor(jobs: int, threads: int) -> Any:
-    """Return a pool of processes: that of the last call if it wants the same."""
+    """Return a pool of processes."""
     # not loky's reusable executor, which joblib takes for its own
     from joblib.externals.loky import ProcessPoolExecutor
 
-    if (jobs, threads) not in _pools:
-        stop_workers()
-        try:
-            _pools[jobs, threads] = ProcessPoolExecutor(
-                max_workers=jobs,
-                env=dict.fromkeys(THREAD_VARIABLES, str(threads)),
-                initializer=_start_worker,
-                initargs=(os.getpid(),),
-            )
-        except OSError as error:  # such as no room for their locks
-            raise OSError(
-                f"Worker processes cannot be started ({error.strerror or error}): make room in "
-                "/dev/shm and in the folder for temporary files."
-            ) from error
-    return _pools[jobs, threads]
-
-
-def stop_workers() -> None:
-    """End the worker processes, whatever they do."""
-    with warnings.catch_warnings():  # about systems on which only the workers can be found
-        warnings.simplefilter("ignore")
-        while _pools:
-            _pools.popitem()[1].shutdown(wait=True, kill_workers=True)
+    try:
+        return ProcessPoolExecutor(
+            max_workers=jobs,
+            env=dict.fromkeys(THREAD_VARIABLES, str(threads)),
+            initializer=_start_worker,
+            initargs=(os.getpid(),),
+        )
+    except OSError as error:  # such as no room for their locks
+        raise OSError(
+            f"Worker processes cannot be started ({error.strerror or error}): make room in "
+            "/dev/shm and in the folder for temporary files."
+        ) from error
 
 
 def _start_worker(parent: int) -> None:

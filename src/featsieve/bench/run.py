@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from featsieve.bench.cells import ALONE, Cell, blank_row
 from featsieve.bench.parse import load_plan
 from featsieve.bench.plan import Plan
-from featsieve.bench.pool import run_cells, stop_workers, threads_of
+from featsieve.bench.pool import run_cells, threads_of
 from featsieve.bench.store import Store, overall_status
 from featsieve.bench.worker import run_cell
 from featsieve.datasets import load_dataset
@@ -127,8 +127,6 @@ def run_plan(
         raise KeyboardInterrupt(
             f"{progress.done} of {progress.total} cells done; run the same command again to go on"
         ) from None
-    finally:
-        stop_workers()
 
 
 @dataclass

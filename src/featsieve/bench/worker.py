@@ -81,10 +81,6 @@ class Workbench:
             row |= _entries(practical_protocol(columns, self.classes).mean(), "practical")
         return row
 
-    def evaluate_labels(self, labels: np.ndarray) -> dict[str, float]:
-        """Return how well the labels of a selector agree with the classes, as entries of a row."""
-        return _entries(ClusteringScores.of_labels(self.classes, labels).mean(), "own")
-
 
 def _entries(scores: Sequence[float], kind: str) -> dict[str, float]:
     """Return accuracy, NMI and ARI by the names of their columns."""
@@ -137,7 +133,8 @@ def _results(cell: Cell, bench: Workbench) -> list[dict[str, Any]]:
     common["own_count"] = counts is None and decides
     judged = cell.experiment != "time"
     if judged and hasattr(selector, "labels_") and cell.selector != TRUE_LABELS:
-        common |= bench.evaluate_labels(selector.labels_)
+        own = ClusteringScores.of_labels(bench.classes, selector.labels_)
+        common |= _entries(own.mean(), "own")
     order = np.argsort(selector.ranking_)
     rows = []
     for count in counts or (int(selector.n_features_selected_),):

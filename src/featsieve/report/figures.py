@@ -40,7 +40,7 @@ _RC: dict[Any, Any] = {
 }
 
 
-def draw(paint: Callable[[Any], None], width: float, height: float, **how: Any) -> str:
+def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
     """Let a function paint on axes, and return an SVG element whose ink follows the theme."""
     try:
         import matplotlib
@@ -50,7 +50,7 @@ def draw(paint: Callable[[Any], None], width: float, height: float, **how: Any) 
     buffer = io.StringIO()
     with matplotlib.rc_context(_RC):
         figure = Canvas(figsize=(width, height), layout="constrained")
-        paint(figure.add_subplot(**how))
+        paint(figure.add_subplot())
         metadata = {"Date": None, "Creator": None}
         figure.savefig(buffer, format="svg", transparent=True, metadata=metadata)
     text = buffer.getvalue()

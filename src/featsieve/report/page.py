@@ -52,13 +52,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Figures of one kind under one title; ``key`` pairs names with their line and marker."""
+    """Figures of one kind under one title."""
 
     kind: ClassVar[str] = "gallery"
     title: str
     caption: str
     figures: tuple[Figure, ...]
-    key: tuple[tuple[str, str], ...] = ()
     wide: bool = False
 
 
@@ -92,7 +91,7 @@ def render_html(page: Page) -> str:
 
     environment = template_environment(autoescape=True)
     template = environment.get_template("bench.html.j2")
-    return template.render(page=page, css=Markup(template_text("page.css"))) + "\n"
+    return template.render(page=page, css=Markup(template_text("selection.css"))) + "\n"
 
 
 def render_markdown(page: Page) -> str:
@@ -123,10 +122,6 @@ def template_environment(**settings: Any) -> Any:
         raise ImportError("Reports need jinja2: pip install 'featsieve[report]'.") from error
     loader = jinja2.FunctionLoader(template_text)
     environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, **settings)
-    environment.filters["data_uri"] = _data_uri
+    head = "data:image/svg+xml;base64,"
+    environment.filters["data_uri"] = lambda svg: head + base64.b64encode(svg.encode()).decode()
     return environment
-
-
-def _data_uri(svg: str) -> str:
-    """Put an SVG into an address."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode("ascii")

@@ -112,7 +112,7 @@ class NDFSProblem(NonnegativeRegression[NDFSState]):
 
     def value(self, state: NDFSState) -> float:
         """Return the objective."""
-        regression = square(state.fitted - state.F) + self.beta * smoothed_norm(state.W)
+        regression = square(state.fitted + state.Z - state.F) + self.rho * smoothed_norm(state.W)
         return (
             smoothness(self.laplacian, state.F)
             + self.alpha * regression

@@ -6,12 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from featsieve.base import estimator
-from featsieve.graphs.affinity import row_normalised_laplacian, smoothness
+from featsieve.graphs.affinity import row_normalised_laplacian
 from featsieve.selectors.common import Start
 from featsieve.selectors.label_regression import NonnegativeLabelSelector
 from featsieve.selectors.ndfs import NDFSProblem, NDFSState
-from featsieve.solvers.nonnegative_labels import orthogonality_gap
-from featsieve.terms.norms import smoothed_norm, square
 from featsieve.validation import positive_or_auto
 
 
@@ -136,13 +134,7 @@ class RSFSProblem(NDFSProblem):
 
     def value(self, state: NDFSState) -> float:
         """Return the objective."""
-        return (
-            smoothness(self.laplacian, state.F)
-            + self.alpha * square(state.F - state.fitted - state.Z)
-            + self.nu * float(np.sum(np.abs(state.Z)))
-            + self.beta * smoothed_norm(state.W)
-            + 0.5 * self.orthogonality * orthogonality_gap(state.F)
-        )
+        return super().value(state) + self.nu * float(np.sum(np.abs(state.Z)))
 
     def update_noise(self, state: NDFSState) -> NDFSState:
         """Minimise alpha (r - z)^2 + nu |z| for every residual r."""

@@ -89,10 +89,15 @@ def compare_methods(
         if judge is not None:
             rows.append(_row("all features", status="reference", n_features=d))
             for row, support in zip(rows, [*bought, np.ones(X.shape[1], dtype=bool)], strict=True):
-                row |= _scores(judge, support)
+                row |= {"accuracy": None, "nmi": None}
+                if support.any():
+                    accuracy, nmi, _ = judge.scores(np.flatnonzero(support)).mean()
+                    row |= {"accuracy": float(accuracy), "nmi": float(nmi)}
     for name, support in zip(chosen, supports, strict=True):
         for row, other in zip(rows, [*supports, np.zeros(d, dtype=bool)], strict=False):
-            row[f"jaccard_{name}"] = _jaccard(support, other)
+            both = support.any() and other.any()
+            alike = (support & other).sum() / (support | other).sum() if both else None
+            row[f"jaccard_{name}"] = alike if alike is None else float(alike)
     k = int(n_features)
     kept = (np.asarray(prepared.constraints.get(part, ()), int) for part in ("keep", "exclude"))
     n_kept, n_left = (len(one if owner is None else np.unique(owner[one])) for one in kept)
@@ -126,17 +131,3 @@ def _fit(selector: Any, X: Any, **in_batches: Any) -> tuple[dict[str, Any], np.n
     seconds = time.perf_counter() - start
     name = type(selector).__name__
     return _row(name, seconds=seconds, n_features=int(support.sum()), **failed), support
-
-
-def _scores(judge: Judge, support: np.ndarray) -> dict[str, float | None]:
-    """Return how well k-means on the selected columns finds the known classes."""
-    if not support.any():
-        return {"accuracy": None, "nmi": None}
-    accuracy, nmi, _ = judge.scores(np.flatnonzero(support)).mean()
-    return {"accuracy": float(accuracy), "nmi": float(nmi)}
-
-
-def _jaccard(one: np.ndarray, other: np.ndarray) -> float | None:
-    """Return the shared features over all that either selects; None where one has none."""
-    both = one.any() and other.any()
-    return float((one & other).sum() / (one | other).sum()) if both else None

@@ -177,13 +177,6 @@ def test_who_exceeds_random_selections_with_its_own_budget():
     assert list(found.index[found["margin"] <= 0]) == ["RUFS"]
 
 
-def test_who_exceeds_the_best_of_all_random_selections():
-    others = [score("NDFS", 0.64), score("UDFS", 0.633), score("RUFS", 0.5)]
-    found = survival_of([*random_rows(0.633), *others])
-    assert set(found["random"]) == {294}
-    assert set(found.index[~found["above_all"]]) == {"UDFS", "RUFS"}  # equal is not above
-
-
 def test_seeds_of_the_control_are_averaged_like_those_of_the_oracle():
     random = random_rows(0.7, n=20, seed=0) + random_rows(0.5, n=20, seed=1)
     methods = [score("NDFS", 0.6, n_features=k) for k in range(1, 21)]

@@ -41,7 +41,7 @@ def test_rows_say_what_explain_says():
         assert rows["name"][i] == f"gene {j}"
         assert rows["rank"][i] == facts["rank"][j]
         assert rows["selected"][i] == facts["selected"][j]
-        assert rows["status"][i] == facts["status"][j]
+        assert rows["reason"][i] == facts["reason"][j]
         assert rows["closest"][i] == "gene " + facts["closest_selected"][j][1:]  # was x7
         assert rows["cluster"][i] == str(facts["best_cluster"][j])
         np.testing.assert_allclose(rows["separation"][i], facts["separation"][j], rtol=1e-3)
@@ -51,7 +51,7 @@ def test_rows_say_what_explain_says():
 def test_constant_columns_have_no_cluster_and_no_neighbour():
     X = np.column_stack([planted().X[:, planted().informative], np.ones(60)])
     rows = feature_rows(gather(MaxVariance(2).fit(X), X, n_clusters=2), None)
-    assert rows["status"][-1] == "constant"
+    assert rows["reason"][-1] == "constant"
     assert rows["cluster"][-1] is rows["correlation"][-1] is rows["closest"][-1] is None
     assert rows["separation"][-1] is None
 

@@ -1,10 +1,10 @@
 import copy
 
-import pytest
+import numpy as np
 
-from featsieve import LaplacianScore
+from featsieve import MaxVariance, explain
 from featsieve.report import render_selection, summarize_selection
-from featsieve.report.selection.page import page_parts, reason, table_columns
+from featsieve.report.selection.page import page_parts, table_columns
 from tests.report.selection.cases import automatic, planted
 
 
@@ -42,34 +42,12 @@ def test_the_page_says_which_features_are_listed():
     assert "The 40 best of 9,999 features can be shown" in render_selection(summary)
 
 
-def reason_of(summary=None, **facts):
-    """Return the reason of the first feature, some facts about it changed."""
-    summary = copy.deepcopy(automatic()[1] if summary is None else summary)
-    known = {"cluster": "2", "side": "high", "eta_squared": 0.5, "closest": None}
-    for key, value in (known | {"correlation": None} | facts).items():
-        summary["features"][key][0] = value
-    return reason(summary, 0)
-
-
-@pytest.mark.parametrize(
-    ("status", "facts", "expected"),
-    [
-        ("selected", {}, "high in cluster 2"),
-        ("selected", {"side": "often red"}, "often red in cluster 2"),
-        ("selected", {"eta_squared": 0.04}, "among the best ranks"),
-        ("selected", {"cluster": None}, "among the best ranks"),
-        ("low score", {}, "high in cluster 2, but ranked too low"),
-        ("low score", {"eta_squared": 0.03}, "tells the clusters little: explains 3%"),
-        ("low score", {"cluster": None}, "ranked too low"),
-        ("redundant", {"closest": "x4", "correlation": 0.97}, "repeats x4 (r = 0.97)"),
-        ("constant", {"cluster": None, "eta_squared": None}, "does not vary"),
-    ],
-)  # fmt: skip
-def test_why_a_feature_was_selected_or_left_out(status, facts, expected):
-    assert reason_of(status=status, **facts) == expected
-
-
-def test_clusters_of_k_means_are_no_reason():
-    X = planted().X
-    summary = summarize_selection(LaplacianScore(5).fit(X), X)
-    assert {reason(summary, i) for i in range(40)} == {"among the best ranks", "ranked too low"}
+def test_the_reasons_are_those_of_explain_under_the_names_of_the_page():
+    sieve, summary = automatic()
+    why = explain(sieve, planted().X)
+    rows = summary["features"]
+    assert rows["reason"] == why["reason"].iloc[rows["index"]].tolist()
+    X = np.repeat(planted().X[:, :2], 2, axis=1)  # of two copies one is selected
+    rows = summarize_selection(MaxVariance(1).fit(X), X, image_shape=(2, 2))["features"]
+    assert [name for name in rows["name"] if f"with {rows['name'][0]}" in rows["reason"][1]]
+    assert cells(summary, "Why") == summary["features"]["reason"]

@@ -2,8 +2,7 @@ import copy
 
 import pytest
 
-import featsieve
-from featsieve.report.selection.words import LOOKS_FOR, answer, summary_sentences
+from featsieve.report.selection.words import answer, summary_sentences
 from tests.report.selection.cases import CLEAR, GRADIENT, NOTHING, automatic, stable
 
 
@@ -12,10 +11,6 @@ def words(summary, **parts):
     for part, values in parts.items():
         summary[part] |= values
     return " ".join(summary_sentences(summary))
-
-
-def test_every_method_says_what_it_looks_for():
-    assert set(LOOKS_FOR) == set(featsieve.selectors.__all__)
 
 
 def test_the_answer_is_verdict_numbers_and_names():

@@ -1,7 +1,6 @@
 """The figures of a benchmark report: average ranks and curves."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -41,18 +40,6 @@ def method_styles(methods: Iterable[Any]) -> dict[str, dict[str, Any]]:
     return styles
 
 
-def key_images(styles: Styles, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Draw the line and marker of each method, for a key beside the figures."""
-
-    def paint(axes: Any, name: str) -> None:
-        axes.axis("off")
-        axes.plot([0, 1, 2], [0, 0, 0], markevery=[1], **styles[name])
-        axes.set(xlim=(0, 2), ylim=(-1, 1))
-
-    place = (0, 0, 1, 1)
-    return tuple((n, draw(partial(paint, name=n), 0.5, 0.2, position=place)) for n in names)
-
-
 def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> Figure:
     """Draw a score (percent, a column per method) against the number of features."""
     word = METRICS[metric]
@@ -60,7 +47,8 @@ def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> F
     def paint(axes: Any) -> None:
         for method in curves:
             line = curves[method].dropna()
-            axes.plot(line.index, line, **styles[method])
+            axes.plot(line.index, line, label=method, **styles[method])
+        axes.figure.legend(loc="outside lower center", ncols=3, fontsize=7.5)
         axes.set(xlabel="number of features", ylabel=f"{word} (%)", title=dataset)
         ticks = [int(count) for count in curves.index]
         axes.set_xticks(ticks if len(ticks) <= 10 else ticks[:: len(ticks) // 8])
@@ -68,7 +56,7 @@ def curve_figure(curves: Any, metric: str, *, dataset: str, styles: Styles) -> F
     highest = curves.max()
     caption = f"Highest over all numbers: {highest.idxmax()}, {highest.max():.1f} %."
     title = f"{word} against the number of features, {dataset}"
-    return Figure(title, caption, draw(paint, *PANEL))
+    return Figure(title, caption, draw(paint, PANEL[0], PANEL[1] + 0.07 * len(curves.columns)))
 
 
 def _dots(axes: Any, names: list[str], values: Any, ends: Any, styles: Styles) -> None:

@@ -192,23 +192,11 @@ def _chance(summary: BenchSummary) -> list[str]:
         return []
     controls = [fact.name for fact in summary.methods if fact.control]
     judged = summary.survival[~summary.survival["method"].isin(controls)]
-    tail = (
-        ", which are as many as the largest search had, or more."
-        if _enough(summary)
-        else "; these are fewer than the largest search had."
-    )
     return [
         f"Chance with the same search: {(judged['margin'] <= 0).sum()} of {len(judged)} "
         "oracle results (method and data set) do not exceed in ACC what the best of as many random "
-        "selections is expected to reach.",
-        f"{(~judged['above_all']).sum()} of {len(judged)} do not exceed the best "
-        f"of all random selections{tail}",
+        "selections is expected to reach."
     ]
-
-
-def _enough(summary: BenchSummary) -> bool:
-    """Whether there are as many random selections as the largest search had, or more."""
-    return bool((summary.survival["random"] >= summary.survival["allowed"]).all())
 
 
 def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
@@ -253,12 +241,7 @@ def _survival(summary: BenchSummary) -> Section | None:
     if not len(summary.survival):
         return None
     number = tables.span(summary.survival["random"])
-    enough = (
-        "as many as the largest search or more"
-        if _enough(summary)
-        else "on some of them fewer than the largest search, whose bar is therefore too low"
-    )
-    return _section("survival", tables.margin_table(summary), number=number, enough=enough)
+    return _section("survival", tables.margin_table(summary), number=number)
 
 
 def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
@@ -266,7 +249,6 @@ def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
     rows = finished(track_rows(summary.rows, "curve"))
     if not len(rows):
         return None
-    order = [fact.name for fact in summary.methods if fact.name in set(rows["method"])]
     blocks = []
     for metric, word in METRICS.items():
         curves = 100 * rows.pivot_table(f"{metric}_mean", "n_features", ["dataset", "method"])
@@ -277,7 +259,7 @@ def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
         ]
         caption = "Higher and further left is better. Dashed and grey: controls."
         title = f"{word} against the number of features"
-        blocks.append(Gallery(title, caption, tuple(drawn), figures.key_images(styles, order)))
+        blocks.append(Gallery(title, caption, tuple(drawn)))
     return _section("curves", *blocks)
 
 

@@ -45,6 +45,11 @@ def feature_rows(
     position = {str(facts["feature"][j]): int(j) for j in selection.chosen[::-1]}
     closest = [position.get(str(name)) for name in facts["closest_selected"][order]]
     r, certainty = plains(facts["correlation"][order], 4), selection.fitted("feature_certainty_")
+    called = zip(facts["reason"][order], facts["closest_selected"][order], closest, strict=True)
+    reasons = [
+        why if j is None else why.replace(f"with {old}", f"with {names[j]}", 1)
+        for why, old, j in called
+    ]
     means: list[Any] = []
     if selection.clusters is not None:
         chosen = selection.values[:, order[: min(len(selection.chosen), MOST_DRAWN)]]
@@ -67,8 +72,7 @@ def feature_rows(
         "correlation": [None if j is None else r[i] for i, j in enumerate(closest)],
         "price": plains(facts["price"][order], 4) if "price" in facts else None,
         "bought_with": facts["bought_with"][order].tolist() if "bought_with" in facts else None,
-        "status": facts["status"][order].tolist(),
-        "kept": facts["kept"][order].tolist() if "kept" in facts else None,
+        "reason": reasons,
     }
 
 

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -153,7 +152,6 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "n_colours": N_COLOURS,
         "level": defaults.QVALUE_LEVEL,
         "data": {
-            "file": re.sub(r"\W+", "-", summary["title"].lower()).strip("-")[:60] or "selection",
             "charts": {chart["name"]: chart["points"] for chart in (*tested, *drawn)},
             "fields": {name: {key: field[key] for key in FIELD} for name, field in wide.items()},
             "columns": [{key: c[key] for key in ("style", "full", "least")} for c in columns],
@@ -216,35 +214,8 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         add("With", "Columns that are selected together with it", rows["bought_with"], "w")
     for title, text, style, cells in (summary.get("panel") or {}).get("columns", ()):
         add(title, text, [*cells, *[""] * (len(rows["name"]) - len(cells))], style)
-    texts = (reason(summary, i) for i in range(len(rows["name"])))
-    add("Why", "Why it was selected or not", texts, "w")
+    add("Why", "Why it was selected or not", rows["reason"], "w")
     return columns
-
-
-def reason(summary: Mapping[str, Any], i: int) -> str:
-    """Return why a listed feature was selected or not, in a few words."""
-    rows, clusters = summary["features"], summary["clusters"]
-    status, cluster, share = rows["status"][i], rows["cluster"][i], rows["eta_squared"][i]
-    if rows.get("kept") and rows["kept"][i]:
-        return "to be kept"
-    if status == "excluded":
-        return "was to be left out"
-    if status == "redundant":
-        return f"repeats {rows['closest'][i]} (r = {rows['correlation'][i]:.2f})"
-    if status == "constant":
-        return "does not vary"
-    tells, little = None, False
-    if clusters is not None and clusters["source"] == "method" and cluster is not None:
-        # clusters of k-means are no reason
-        tells = f"{rows['side'][i]} in cluster {cluster}"
-        little = share < defaults.REPORT_LITTLE_EXPLAINED
-    if status == "selected":
-        return "among the best ranks" if tells is None or little else tells
-    if tells is None:
-        return "ranked too low"
-    if little:
-        return f"tells the clusters little: explains {share:.0%}"
-    return f"{tells}, but ranked too low"
 
 
 def _best_scores(judged: Mapping[str, Any] | None) -> dict[str, str]:

@@ -16,7 +16,7 @@ from featsieve.report.selection import facts, features, images, samples
 from featsieve.report.selection.words import answer, caveats, summary_sentences
 from featsieve.tuning.selection import Selection, check_shape, gather, named_as_pixels
 
-FORMAT = 6
+FORMAT = 7
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
 KNOWN = (
     "title", "file", "command", "seconds", "dropped", "standardized", "original", "seed",

@@ -10,28 +10,6 @@ from featsieve.evaluation.judging import clear_difference, too_many_classes
 from featsieve.names import counted, listed
 from featsieve.report.selection.values import readable
 
-# What the methods look for.
-LOOKS_FOR = {
-    "JASFS": "clusters of the samples together with the features that tell them apart",
-    "LaplacianScore": "features that change little between neighbouring samples",
-    "SPEC": "features that vary slowly over the graph of neighbouring samples",
-    "MCFS": "features from which the spectral coordinates of the samples can be computed",
-    "UDFS": "features that tell samples from their neighbourhoods",
-    "NDFS": "features that predict clusters of a neighbour graph",
-    "RSFS": "features that predict clusters in spite of outlying samples",
-    "RUFS": "features that predict clusters in spite of outlying samples",
-    "SOGFS": "features whose projection shows clusters in a learned neighbour graph",
-    "AUFS": "features that predict clusters, with an adaptive loss",
-    "URAFS": "features that predict clusters without correlated weights",
-    "USFS": "features that predict soft clusters",
-    "UGFS": "features that predict clusters of a neighbour graph",
-    "SparseKMeans": "weights of the features under which clusters lie furthest apart",
-    "IFPCA": "features whose values are not those of one normal distribution",
-    "DUFS": "features that vary slowly over the graph that they make together",
-    "SKFR": "the features in which the clusters of k-means differ most",
-    "MaxVariance": "the features of largest variance",
-    "RandomSelector": "nothing: it draws features at random, as a control",
-}
 CRITERIA = {
     "modularity": "the modularity of the clusters in the neighbour graph of all features",
     "agreement": "the agreement of k-means clusters with the pseudo-labels of the whole table",
@@ -143,16 +121,14 @@ def _method(summary: Mapping[str, Any]) -> str:
 
 def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
     """Return the sentences that tell a selection to somebody who knows no method."""
-    table, method, best = summary["table"], summary["method"], summary["selected"][:3]
+    table, best = summary["table"], summary["selected"][:3]
     structure = summary["structure"]  # where there are no clusters, a warning says so
     source = f" in {table['file']}" if table["file"] else ""
-    looked = LOOKS_FOR.get(method["inner"] or method["name"])
     feature = "features are" if len(best) > 1 else "feature is"
     sentences = [
         f"Of {counted(table['features'], 'feature')} of {counted(table['samples'], 'sample')}"
         f"{source}, {_method(summary)} selected {summary['number']['selected']:,}, without using "
         "any labels.",
-        looked and f"The method looks for {looked}.",
         _how_many(summary),
         _significant(summary),
         _clusters(summary["clusters"]),

@@ -6,22 +6,6 @@
   const data = JSON.parse(byId("data").textContent);
   const tip = byId("tip"), live = byId("live");
 
-  // Light and dark -----------------------------------------------------------------------------
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const remembered = () => { try { return localStorage.getItem("featsieve-theme"); } catch { return null; } };
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-  const showTheme = () => {
-    byId("theme").setAttribute("aria-pressed", String(isDark()));
-  };
-  if (["light", "dark"].includes(remembered())) root.dataset.theme = remembered();
-  showTheme();
-  dark.addEventListener("change", showTheme);
-  byId("theme").addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    try { localStorage.setItem("featsieve-theme", root.dataset.theme); } catch { /* not remembered */ }
-    showTheme();
-  });
-
   // Folded parts: a link opens its own, a printer all -------------------------------------------
   const unfold = () => {
     const part = location.hash && byId(location.hash.slice(1))?.closest("details");
@@ -58,18 +42,7 @@
   const copy = async (text, button) => {
     const before = button.textContent;
     let done = true;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const area = document.createElement("textarea");
-      area.value = text;
-      area.style.position = "fixed";
-      document.body.append(area);
-      area.select();
-      done = document.execCommand("copy");
-      area.remove();
-      button.focus();
-    }
+    try { await navigator.clipboard.writeText(text); } catch { done = false; }
     button.textContent = done ? "Copied" : "Copying failed";
     live.textContent = button.textContent;
     setTimeout(() => { button.textContent = before; }, 1500);
@@ -166,19 +139,6 @@
   const visible = () => [...body.rows].filter((row) => !row.hidden);
   byId("copy").addEventListener("click", (event) => {
     copy(visible().map((row) => row.cells[0].textContent).join("\n"), event.target);
-  });
-  const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const csvText = () => {
-    const lines = [heads.map((head) => head.textContent.trim())];
-    for (const row of visible()) lines.push([...row.cells].map((cell) => cell.textContent));
-    return lines.map((cells) => cells.map(quoted).join(",")).join("\r\n") + "\r\n";
-  };
-  byId("csv").addEventListener("click", () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob(["\ufeff", csvText()], { type: "text/csv" }));
-    link.download = `${data.file}.csv`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
 
   // Names that are too long for their cell
