@@ -121,7 +121,8 @@ class MCFS(ClusterSelector):
         self.ridge_ = resolve_ridge(self.ridge, operator, self.eigenvalues_)
         path = lasso_lars(operator, self.embedding_, n_selected, ridge=self.ridge_)
         self.coef_ = to_numpy(operator.inverse_scale)[:, None] * path.weights
-        scores = mcfs_scores(path.weights)
+        length = np.sqrt(np.einsum("ij,ij->j", path.weights, path.weights))  # 0: no coefficient
+        scores = np.max(np.abs(path.weights) / np.where(length > 0.0, length, 1.0), axis=1)
         constant = ~to_numpy(operator.varies)
         order = np.lexsort((-entry_order(path), constant, -scores))
         self._set_selection(scores, n_selected, order=order)
@@ -134,12 +135,6 @@ def resolve_ridge(ridge: float | str, operator: DataOperator, parts: np.ndarray)
     share = np.clip(parts, 1.0 / operator.shape[0], 1.0 - 1.0 / operator.shape[0]) ** 0.5
     m = float(to_numpy(operator.column_norms())[to_numpy(operator.varies)].mean())
     return m * share / (1.0 - share)
-
-
-def mcfs_scores(weights: np.ndarray) -> np.ndarray:
-    """Return max_k |a_kj| / ||a_k||; regressions without any coefficient are skipped."""
-    length = np.sqrt(np.einsum("ij,ij->j", weights, weights))
-    return np.max(np.abs(weights) / np.where(length > 0.0, length, 1.0), axis=1)
 
 
 def entry_order(path: LarsPath) -> np.ndarray:

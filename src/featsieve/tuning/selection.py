@@ -22,7 +22,7 @@ from featsieve.criteria.selected_clusters import (
 from featsieve.criteria.structure import StructureTest, find_structure, is_testing
 from featsieve.tables import Table
 from featsieve.tuning.explanation import explain_features
-from featsieve.tuning.variables import by_variable, telling_columns, variable_names
+from featsieve.tuning.variables import by_variable, variable_names
 from featsieve.validation import check_table
 
 
@@ -170,7 +170,8 @@ def _by_variable(selection: Selection, variables: np.ndarray) -> Selection:
     selector, facts, clusters = selection.selector, selection.facts, selection.clusters
     owner = np.unique(variables, return_inverse=True)[1]
     names = variable_names(selector, selection.feature_names, variables)
-    telling = telling_columns(owner, facts["eta_squared"])
+    order = np.lexsort((-np.nan_to_num(facts["eta_squared"], nan=-1.0), owner))
+    telling = order[np.searchsorted(owner[order], np.arange(len(names)))]
     of_variables = by_variable(selector, owner, names)
     if "q_value" in facts:
         of_variables.qvalues_ = facts["q_value"][telling]

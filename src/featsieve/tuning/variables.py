@@ -22,12 +22,6 @@ def variable_names(selector: Any, names: list[str], variables: np.ndarray) -> li
     return [called[j] if size > 1 else names[j] for j, size in pairs]
 
 
-def telling_columns(owner: np.ndarray, eta_squared: np.ndarray) -> np.ndarray:
-    """Return for every variable the column that tells the clusters best."""
-    order = np.lexsort((-np.nan_to_num(eta_squared, nan=-1.0), owner))
-    return order[np.searchsorted(owner[order], np.arange(owner.max() + 1))]
-
-
 def by_variable(selector: Any, owner: np.ndarray, names: list[str]) -> Any:
     """Return a copy of a fitted selector that knows variables (``owner``) in place of columns."""
     m = int(owner.max()) + 1

@@ -74,7 +74,8 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         if not proposed:
             said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
         yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
-    categories = few_words(table)
+    most = max(table.X.shape[0], 4) ** 0.5  # as in `featsieve.tables.encode`
+    categories = [name for name, count in origin.text.items() if 1 < count <= most]
     if categories:
         yield Note(
             f"Few different words: {list_columns(categories)}. They take part as categories with "
@@ -107,12 +108,6 @@ def about_orders(orders: Mapping[str, list[str]]) -> Iterator[Note]:
             f"If so, give --encode-order {option} (in Python encode), which makes it 0, 1, 2, ...",
             "order",
         )
-
-
-def few_words(table: Dataset) -> list[str]:
-    """Return the columns of text, left out, that have few words: `featsieve.tables.encode`."""
-    n = table.X.shape[0]
-    return [name for name, count in table.origin.text.items() if 1 < count <= max(n, 4) ** 0.5]
 
 
 def class_words(table: Dataset) -> list[str]:

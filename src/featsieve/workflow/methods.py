@@ -80,14 +80,6 @@ def check_subsamples(n_subsamples: int | None, X: Any) -> int:
     return int(n_subsamples)
 
 
-def support_of_features(selector: Any, fitted: Any) -> np.ndarray:
-    """Return which features a fit selects; the indicators of a category of another are one."""
-    support = np.asarray(fitted.get_support())
-    if selector._variables is None:
-        return support
-    return np.bincount(np.unique(selector._variables, return_inverse=True)[1], support) > 0.0
-
-
 class Repeats(NamedTuple):
     """What selections from subsamples have in common."""
 
@@ -103,7 +95,9 @@ def repeat_selection(
     X, n_subsamples = prepared.X, prepared.n_subsamples
     rng, n = np.random.RandomState(prepared.random_state), X.shape[0]
     n_rows = min(max(round(defaults.SUBSAMPLE_SHARE * n), 2), n - 1)
-    selections, failures = [], []
+    selections, failures, variables = [], [], selector._variables
+    if variables is not None:  # the indicators of a category are one feature
+        variables = np.unique(variables, return_inverse=True)[1]
     for i in range(n_subsamples):
         rows = np.sort(rng.permutation(n)[:n_rows])
         again = with_found_numbers(selector, random_state=rng.randint(np.iinfo(np.int32).max))
@@ -112,7 +106,10 @@ def repeat_selection(
             with catch_warnings():
                 simplefilter("ignore")  # the fit to all rows has reported the same
                 inside = {name: batch[rows] for name, batch in prepared.in_batches.items()}
-                selections.append(support_of_features(selector, again.fit(X[rows], **inside)))
+                support = np.asarray(again.fit(X[rows], **inside).get_support())
+                if variables is not None:
+                    support = np.bincount(variables, support) > 0.0
+                selections.append(support)
         except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
             failures.append(str(error).rstrip("."))
     text = f"{len(failures)} of the {n_subsamples} fits to subsamples failed and do not count"

@@ -211,7 +211,11 @@ def select_features(
         repeats = repeat_selection(selector, prepared, progress)
         tested: Any = False
         if qvalues is None:
-            qvalues = _can_test(selector, X, prepared)
+            # worth their time beside an automatic number, of a small table with clusters
+            small = X.shape[0] * X.shape[1] <= defaults.QVALUE_ELEMENTS
+            found_count = prepared.n_features == "auto" and prepared.n_subsamples > 0
+            several = len(np.unique(getattr(selector, "labels_", 0))) > 1
+            qvalues = small and X.shape[0] >= FEWEST_SAMPLES and found_count and several
         if qvalues and not hasattr(selector, "qvalues_"):
             progress("testing the features (q-values), by many fits")
             tested = feature_qvalues(selector, X, random_state=random_state, **in_batches)
@@ -227,7 +231,10 @@ def select_features(
         )
         if repeats.frequency is not None:
             found.facts["selection_frequency"] = repeats.frequency
-        labels = _labels(found)
+        labels = getattr(selector, "labels_", None)  # else those of k-means, if there are any
+        if labels is None:
+            none = np.zeros(X.shape[0], dtype=np.intp)
+            labels = none if found.clusters is None else found.clusters.codes
         if prepared.n_filled and prepared.n_subsamples and not is_sparse(X):
             progress("filling the gaps in another way")
             chosen = {found.feature_names[j] for j in found.chosen}
@@ -265,7 +272,7 @@ def select_features(
         prepared,
         model,
         found,
-        labels,
+        np.asarray(labels),
         repeats.frequency,
         repeats.stability,
         structure,
@@ -292,22 +299,6 @@ def _filled_otherwise(
         text = f"{len(chosen & others)} of the {len(chosen)} features would be selected"
         text += f" (not {gone}, but {new})" if others - chosen else f" (not {gone})"
     return Note(f"With missing values {SAID[INSTEAD[settings['impute']]]}, {text}.", "filled")
-
-
-def _can_test(selector: Any, X: Any, prepared: Prepared) -> bool:
-    """Say whether q-values are worth their time: beside an automatic number, of a small table."""
-    small = X.shape[0] * X.shape[1] <= defaults.QVALUE_ELEMENTS and X.shape[0] >= FEWEST_SAMPLES
-    found = prepared.n_features == "auto" and prepared.n_subsamples > 0
-    return small and found and len(np.unique(getattr(selector, "labels_", 0))) > 1
-
-
-def _labels(found: Selection) -> np.ndarray:
-    """Return the cluster of every sample, as the selector calls it."""
-    own = getattr(found.selector, "labels_", None)
-    if own is not None:
-        return np.asarray(own)
-    n = found.X.shape[0]
-    return np.zeros(n, dtype=np.intp) if found.clusters is None else found.clusters.codes
 
 
 def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:

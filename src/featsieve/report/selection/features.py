@@ -90,6 +90,11 @@ def cluster_facts(
     if lone is not None and selection.owner is not None:  # columns of words
         lone = selection.owner[lone]
     clearest = sorted(selection.chosen, key=lambda j: -abs(np.nan_to_num(separation[j])))
+    doubtful = None
+    if certainty is not None:  # together with less than half of their cluster, worst first
+        order = np.argsort(certainty, kind="stable")
+        order = order[certainty[order] < defaults.REPORT_DOUBTFUL_CERTAINTY]
+        doubtful = listed(f"{selection.sample_name(i)} ({certainty[i]:.0%})" for i in order)
     rows: list[dict[str, Any]] = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
         marking = [j for j in clearest if selection.best_cluster[j] == name][:MOST_MARKS]
@@ -108,7 +113,7 @@ def cluster_facts(
         "plausible": None if count is None else [int(end) for end in count.plausible_range],
         "certainty": None if certainty is None else plain(float(np.mean(certainty)), 4),
         "lone": [] if lone is None else [selection.feature_names[j] for j in lone],
-        "doubtful": None if certainty is None else _doubtful(certainty, selection),
+        "doubtful": doubtful,
         "rows": rows,
     }
 
@@ -136,13 +141,6 @@ def side(selection: Selection, j: int, known: Mapping[str, Encoding]) -> str:
     if level != name:
         return f"{'often' if high else 'seldom'} {level.removeprefix(f'{name} = ')}"
     return "high" if high else "low"
-
-
-def _doubtful(certainty: np.ndarray, selection: Selection) -> str:
-    """Name the samples that are together with less than half of their cluster, worst first."""
-    order = np.argsort(certainty, kind="stable")
-    order = order[certainty[order] < defaults.REPORT_DOUBTFUL_CERTAINTY]
-    return listed(f"{selection.sample_name(i)} ({certainty[i]:.0%})" for i in order)
 
 
 def sample_certainty(selection: Selection) -> np.ndarray | None:

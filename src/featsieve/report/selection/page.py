@@ -136,6 +136,7 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
     groups = [names.index(c) if c in names else -1 for c in features["cluster"]]
     rows = list(zip(groups, *(column["cells"] for column in columns), strict=True))
     n_selected = sum(features["selected"])  # they come first
+    judged = summary["evaluation"]["rows"] if summary["evaluation"] else []
     return {
         "summary": summary,
         "charts": drawn,
@@ -145,7 +146,12 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
         "sparks": sparklines(summary),
         "fields": wide,
         "strips": strips(summary),
-        "best": _best_scores(summary["evaluation"]),
+        # what looks equal is equally good
+        "best": {
+            key: f"{100 * max(row[key] for row in judged):.1f}"
+            for key in ("accuracy", "nmi", "ari")
+            if judged
+        },
         "n_listed": len(rows),
         "views": views,
         "keys": [{"name": name, "mark": mark(group)} for group, name in enumerate(names)],
@@ -216,13 +222,6 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         add(title, text, [*cells, *[""] * (len(rows["name"]) - len(cells))], style)
     add("Why", "Why it was selected or not", rows["reason"], "w")
     return columns
-
-
-def _best_scores(judged: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return the best text of every score: what looks equal is equally good."""
-    rows = judged["rows"] if judged else []
-    keys = ("accuracy", "nmi", "ari") if rows else ()
-    return {key: f"{100 * max(row[key] for row in rows):.1f}" for key in keys}
 
 
 def _written(value: Any, form: str) -> str:

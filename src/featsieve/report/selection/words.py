@@ -45,9 +45,6 @@ CAVEATS = {
     "largest-number": "The chosen number of features, {chosen}, is the largest that was looked at: "
     "more may be better. Ask for a larger number, or look at more sizes with "
     "AutoSelector(sizes=...).",
-    "smallest-number": "The chosen number of features, {chosen}, is the smallest that was looked "
-    "at: fewer may do as well. It is the smallest group that shows the clusters, not all features "
-    "that carry them.",
     "unfinished": "The solver stopped early: {status}. More iterations (max_iter) may change the "
     "selection a little.",
     "many-classes": "There are {n_classes:,} classes for {n_samples:,} samples. With so few "
@@ -290,12 +287,9 @@ def _about_features(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         values = dict(zip(("first", "second", "r"), pairs["pairs"][0], strict=True))
         values |= {"count": count, "of": pairs["of"]}
         yield "near-duplicates", 2 * count >= pairs["of"], values
-    if curve is not None and len(curve["sizes"]) > 1:
-        chosen, smallest, largest = curve["chosen"], curve["sizes"][0], curve["sizes"][-1]
-        if chosen == largest < summary["table"]["features"]:
-            yield "largest-number", True, {"chosen": chosen}
-        elif chosen == smallest > 1 and chosen != largest:
-            yield "smallest-number", False, {"chosen": chosen}
+    several = curve is not None and len(curve["sizes"]) > 1
+    if several and curve["chosen"] == curve["sizes"][-1] < summary["table"]["features"]:
+        yield "largest-number", True, curve
     if summary["method"]["stopped"]:
         yield "unfinished", False, {"status": summary["method"]["stopped"]}
 
@@ -311,23 +305,18 @@ def _about_classes(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     elif judged["rows"]:
         selected, whole = judged["rows"][:2]
         margin = clear_difference(judged["samples"])
-        yield from _about_agreement(judged)
+        ami, p = judged.get("agreement") or (0.0, 1.0)
+        if p <= defaults.STRUCTURE_LEVEL and ami > defaults.FOLLOWED_AGREEMENT:
+            # beyond chance, by more than half of what they tell
+            column = judged["column"]
+            said = {"column": "the known classes", "fix": "fit again with batch="}
+            if column is not None:
+                again = f"select again with --batch-column {shlex.quote(column)}"
+                said = {"column": f"the column {column!r}", "fix": again}
+            yield "follows", False, {"ami": ami, "p": p, **said}
         if whole["ari"] >= margin and whole["accuracy"] - selected["accuracy"] >= margin:
             values = {"whole": whole["accuracy"], "selected": selected["accuracy"]}
             yield "all-better", True, values
-
-
-def _about_agreement(judged: Mapping[str, Any]) -> Iterator[Caveat]:
-    """Say that clusters follow the classes beyond chance, by more than half of what they tell."""
-    ami, p = judged.get("agreement") or (0.0, 1.0)
-    if p > defaults.STRUCTURE_LEVEL or ami <= defaults.FOLLOWED_AGREEMENT:
-        return
-    column = judged["column"]
-    said = {"column": "the known classes", "fix": "fit again with batch="}
-    if column is not None:
-        again = f"select again with --batch-column {shlex.quote(column)}"
-        said = {"column": f"the column {column!r}", "fix": again}
-    yield "follows", False, {"ami": ami, "p": p, **said}
 
 
 def _about_table(summary: Mapping[str, Any]) -> Iterator[Caveat]:
