@@ -3,14 +3,16 @@
 `featsieve.tuning.structure_test` with its defaults answers clusters, gradient or nothing. Null
 tables have no groups: in the first kinds columns are independent ("nothing" is right), in the
 others they are correlated ("gradient" is right). The curved gradient, an arch, is the known
-exception; the last four kinds are harder than the others, since the copies without clusters have
-independent factors and rows in no order: factors that are spread evenly, shares that sum to one,
-and rows that follow each other.
-"False alarms" is the share of tables that are called clusters, with its exact 95 %
-interval. Planted tables are those of `planted_kinds`, as made and with standardised columns, and
-plain ones: c clusters, n rows, d columns of which m have means N(0, s^2) for each cluster, equal
-in size or each 0.6 times the one before. Real tables are the development sets, one test each: what
-the truth is, nobody knows.
+exception; the last five kinds are harder than the others, since the copies without clusters have
+independent, symmetric factors and rows in no order: factors that are spread evenly or skewed,
+shares that sum to one, and rows that follow each other. (Rows that a later change of the copies did
+not touch were kept: `--kept`.)
+
+"False alarms" is the share of tables that are called clusters, with its exact 95 % interval.
+Planted tables are those of `planted_kinds`, as made and with standardised columns, and plain ones:
+c clusters, n rows, d columns of which m have means N(0, s^2) for each cluster, equal in size or
+each 0.6 times the one before. Real tables are the development sets, one test each: what the truth
+is, nobody knows.
 
 Numbers of clusters and q-values: benchmarks/calibration_clusters.py and calibration_qvalues.py.
 
@@ -45,7 +47,10 @@ CORRELATED = (
 )
 CURVED = "curved gradient"
 # Without groups as well, but not normal: spread evenly, or rows that follow each other.
-EVEN = ("two even factors", "even mixtures of three", "even drift in time", "random walks")
+EVEN = (
+    *("two even factors", "even mixtures of three", "even drift in time", "random walks"),
+    "skewed factor",
+)
 PLAIN = (  # c, n, d, m, s, equal sizes
     (2, 60, 10, 4, 2.0, True),
     (2, 150, 4, 4, 2.0, True),
@@ -81,6 +86,7 @@ def null_table(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarra
             "even mixtures of three": lambda: 4.0 * rng.dirichlet(np.ones(3), n),
             "even drift in time": lambda: np.sqrt(12.0) * (t - 0.5),
             "random walks": lambda: rng.standard_normal((n, 3)).cumsum(axis=0) / np.sqrt(n),
+            "skewed factor": lambda: 2.0 * rng.exponential(size=(n, 1)),
         }[kind]()
         return parts @ rng.standard_normal((parts.shape[1], d)) + noise
     if kind == CURVED:

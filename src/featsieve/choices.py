@@ -21,6 +21,7 @@ from featsieve.solvers.offer import Offer
 from featsieve.validation import (
     check_n_clusters,
     check_option,
+    check_varying,
     refuse_constant,
     resolve_n_features,
     warn,
@@ -121,6 +122,7 @@ class Choices:
             self.n_clusters_ = check_n_clusters(self.n_clusters, X.shape[0], low=low)
         elif not hasattr(self, "n_clusters_"):
             check_option("n_clusters", self.n_clusters, ("auto",))
+            check_varying(X)
             self._progress.step("counting the clusters")
             self.cluster_count_ = count_clusters(X, codes=self._codes, variables=self._variables)
             self.n_clusters_ = self.cluster_count_.n_clusters

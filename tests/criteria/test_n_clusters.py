@@ -48,6 +48,14 @@ def test_informative_columns_of_small_variance_show_in_scaled_distances():
     assert (found.n_clusters, found.view) == (3, "scaled")
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_columns_that_do_not_vary_among_the_rows_that_are_looked_at(form):
+    X = np.zeros((5000, 3))
+    X[:3] = np.eye(3)
+    found = count(form(X))
+    assert (found.n_clusters, found.view) == (2, None)
+
+
 @pytest.mark.parametrize("shape", [(100, 30), (60, 200)])
 def test_noise_has_two_clusters_that_show_nowhere(shape):
     found = count(np.random.default_rng(0).standard_normal(shape), most=10)

@@ -98,5 +98,7 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "", seen["sentence"]
     if seen["sampled_columns"] and seen["verdict"] != "clusters":
         yield "", "clusters that few columns carry can be missed in a sample of columns"
+    if seen["verdict"] == "nothing":
+        return
     low, high = seen["plausible_range"]
     yield "clusters", f"{seen['n_clusters']} suggested, {low} to {high} are plausible"

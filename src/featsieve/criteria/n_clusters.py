@@ -147,6 +147,8 @@ def count_clusters(
     numbers = candidate_numbers(X.shape[0], most)
     Z, units, kept = dense_columns(X)
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    if not len(kept):  # nothing varies among these rows
+        return _count(None, numbers, np.zeros(len(numbers)), np.zeros(len(numbers)), 0)
     labels, score = _in_hat_metric(Z, numbers, rng)
     while lone := lone_columns(as_operator(Z, scale="none"), labels, rng, codes):
         Z, units, kept = (np.delete(one, lone, axis=-1) for one in (Z, units, kept))

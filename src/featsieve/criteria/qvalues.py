@@ -66,7 +66,7 @@ class FeatureQValues:
 
     def significant(self, level: float = defaults.QVALUE_LEVEL) -> np.ndarray:
         """Return the mask of the features with a q-value of at most ``level``."""
-        check_number("level", level, low=0.0, strict=True)
+        check_number("level", level, low=0.0, strict=True, below=1.0)
         return self.qvalues <= level
 
     @property
@@ -171,7 +171,7 @@ def feature_qvalues(
     >>> int((found.significant() & planted.informative).sum()), int(found.significant().sum())
     (12, 12)
     """
-    check_number("level", level, low=0.0, strict=True)
+    check_number("level", level, low=0.0, strict=True, below=1.0)
     if n_refits is not None:
         check_number("n_refits", n_refits, low=1, integer=True)
     progress = FitProgress("feature_qvalues", verbose)

@@ -111,6 +111,8 @@ class StructureTest:
         (n, d), few, count = self.table_shape, "", len(self.null_permuted)
         if self.p_permuted * (count + 1) < 1.5:  # a share of count + 1 tables
             few = f" With {count} copies, p cannot be less than {self.p_permuted:.2g}."
+        if self.verdict == "gradient" and self.p_rotated * (count + 1) < 4.5:  # up to 3 copies
+            few += " That is close: other random states, or more copies, may answer otherwise."
         if self.n_samples < defaults.STRUCTURE_FEW and self.verdict != "clusters":
             few += " So few rows seldom show clusters."
         parts = [f"{self.n_samples:,} of {n:,} rows"] if self.n_samples < n else []
@@ -154,7 +156,7 @@ def structure_test(
         The table, also a torch, CuPy or Dask array; at least 10 rows and two columns that vary. Of
         more than 300 rows a random 300 are looked at, and of these 1.5 million entries at most: a
         random choice of the columns (of sparse tables those with the most entries). Rows that are
-        repeated in a table without other ties count once.
+        repeated in a table without other ties count once, if at least half of the rows differ.
     n_tables : int, default=19
         Copies of each kind: 19 are the fewest that can be significant at 0.05.
     level : float, default=0.05
@@ -444,7 +446,15 @@ def warn_without_structure(X: Any, **settings: Any) -> StructureTest | None:
 
     None where it is too small, or somebody else tests (:func:`untested`).
     """
-    found = find_structure(X, **settings) if is_testing() else None
-    if found is not None and found.verdict != "clusters":
-        warn(f"{found.sentence} {WHAT_TO_DO}", NoStructureWarning)
+    if not is_testing():
+        return None
+    found = find_structure(X, **settings)
+    words = None if found is None else found.sentence
+    if words is None:
+        words = (
+            f"There are fewer than {FEWEST_SAMPLES} rows, or than two columns that vary: too few "
+            "to test for clusters."
+        )
+    if found is None or found.verdict != "clusters":
+        warn(f"{words} {WHAT_TO_DO}", NoStructureWarning)
     return found

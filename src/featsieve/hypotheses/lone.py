@@ -20,8 +20,9 @@ def lone_columns(
     """Return columns of two values that hypotheses follow, and no other column goes along with.
 
     A hypothesis explains no column better, yet the others differ no more between its two values
-    than between random parts of these sizes. Where most have two values, none stands out by a gap.
-    All of this inside of the batches, whose ``codes`` are known where the table was corrected.
+    than between random parts of these sizes. Where half of them have two values, none stands out by
+    a gap. All of this inside of the batches, whose ``codes`` are known where the table was
+    corrected.
     """
     (n, d), owner = operator.shape, operator.scale.variables
     batches = [np.arange(n)] if codes is None else [codes == k for k in np.unique(codes)]

@@ -195,7 +195,7 @@ def _clusters(clusters: Mapping[str, Any] | None) -> str:
     if clusters["number"] == "found":
         low, high = clusters["plausible"]
         number = (
-            "a number found in the neighbour graph and right within a factor of about two "
+            "a number found automatically, right within a factor of about two "
             f"(anything from {low} to {high} is plausible)"
         )
     text = f"The samples fall into {count}, {number}"
