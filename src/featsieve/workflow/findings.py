@@ -13,6 +13,7 @@ from featsieve.io.counts import LARGEST_LOG, kind_of
 from featsieve.io.names import name_words, names_features
 from featsieve.names import counted
 from featsieve.workflow.columns import (
+    NUMBER_WORDS,
     constant_columns,
     count_where,
     empty_columns,
@@ -26,6 +27,10 @@ from featsieve.workflow.orders import find_order
 BLOCK_ELEMENTS = 2**22
 # Words in names of columns that are classes, which nobody wants to find as features.
 CLASS_WORDS = {"class", "label", "target", "species", "diagnosis", "outcome"}
+# Last words of names of columns that are batches; "plate no" and "run id" are such as well.
+BATCH_WORDS = {
+    *("batch", "plate", "site", "run", "lane", "donor", "center", "centre", "chip", "array"),
+}
 # Words in names of columns that are samples.
 SAMPLE_WORDS = {
     *("sample", "patient", "subject", "donor", "individual", "case", "control", "mouse", "rat"),
@@ -36,6 +41,7 @@ SAMPLE_WORDS = {
 def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False) -> Iterator[Note]:
     """Yield what a user should know about a table: how it was read, odd columns, odd values."""
     yield from about_cells(table, proposed=proposed)
+    yield from about_batches(batch_words(table))
     if table.y is not None and table.complete_y is None:
         missing = counted(int(np.sum(table.y < 0)), "label")
         yield Note(
@@ -97,6 +103,16 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         )
 
 
+def about_batches(names: list[str]) -> Iterator[Note]:
+    """Say that the first of the columns that are called like batches may be one."""
+    for name in names[:1]:
+        yield Note(
+            f"{name!r} may be a batch: --batch-column {shlex.quote(name)} (in Python batch_column) "
+            "leaves it out of the features, and looks for clusters inside of batches.",
+            "batches",
+        )
+
+
 def about_orders(orders: Mapping[str, list[str]]) -> Iterator[Note]:
     """Say which categories seem to be ordered, those of the same words together."""
     for words in {",".join(order): order for order in orders.values()}.values():
@@ -111,8 +127,9 @@ def about_orders(orders: Mapping[str, list[str]]) -> Iterator[Note]:
 
 def few_words(table: Dataset) -> list[str]:
     """Return the columns of text, left out, that have few words: `featsieve.tables.encode`."""
-    n = table.X.shape[0]
-    return [name for name, count in table.origin.text.items() if 1 < count <= max(n, 4) ** 0.5]
+    few, batches = max(table.X.shape[0], 4) ** 0.5, batch_words(table)[:1]
+    found = [name for name, count in table.origin.text.items() if 1 < count <= few]
+    return [name for name in found if name not in batches]
 
 
 def class_words(table: Dataset) -> list[str]:
@@ -122,6 +139,26 @@ def class_words(table: Dataset) -> list[str]:
     text = [name for name, count in table.origin.text.items() if 1 < count <= table.X.shape[0] / 2]
     words = [*text, *(name for name, one in table.encodings.items() if one.kind == "category")]
     return [name for name in words if CLASS_WORDS & {*name_words(name)}]
+
+
+def batch_words(table: Dataset) -> list[str]:
+    """Return columns of few words or whole numbers that are called like batches, if none is one."""
+    n, found = table.X.shape[0], list[str]()
+    if table.batch is not None or table.cells:
+        return []
+    for name in [*table.origin.text, *(table.feature_names or ())]:
+        words = [word for word in name_words(name) if word not in NUMBER_WORDS]
+        if not words or words[-1] not in BATCH_WORDS:
+            continue
+        count = table.origin.text.get(name, 0)
+        if not count:
+            values = table.X[:, [table.names.index(name)]]
+            values = values.toarray() if is_sparse(values) else values
+            levels, sizes = np.unique(values, return_counts=True)  # NaN: one is missing
+            few = 1 < len(levels) <= n**0.5 and sizes.min() > 1
+            count = len(levels) if few and (np.rint(levels) == levels).all() else 0
+        found += [name] if 1 < count <= n / 2 else []
+    return found
 
 
 def ordered_words(table: Dataset) -> dict[str, list[str]]:
