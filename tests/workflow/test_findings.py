@@ -177,6 +177,6 @@ def test_a_batch_is_proposed_as_such_and_is_no_category(tmp_path, name, levels, 
 )
 def test_what_is_called_like_a_batch_and_is_none(tmp_path, name, values):
     batch_file(tmp_path / "t.csv", name, list(values))
-    table, notes = read_to_inspect(tmp_path / "t.csv", {})
+    table = read_to_inspect(tmp_path / "t.csv", {})[0]
     assert table.batch is None
-    assert not [note for note in (*notes, *find_notes(table)) if note.kind == "batches"]
+    assert not [note for note in find_notes(table, proposed=True) if note.kind == "batches"]

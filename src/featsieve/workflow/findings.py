@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from featsieve.workflow.orders import find_order
 BLOCK_ELEMENTS = 2**22
 # Words in names of columns that are classes, which nobody wants to find as features.
 CLASS_WORDS = {"class", "label", "target", "species", "diagnosis", "outcome"}
-# Last words of names of columns that are batches; "plate no" and "run id" are such as well.
+# Last words of names of columns that are batches.
 BATCH_WORDS = {
     *("batch", "plate", "site", "run", "lane", "donor", "center", "centre", "chip", "array"),
 }
@@ -41,7 +42,13 @@ SAMPLE_WORDS = {
 def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False) -> Iterator[Note]:
     """Yield what a user should know about a table: how it was read, odd columns, odd values."""
     yield from about_cells(table, proposed=proposed)
-    yield from about_batches(batch_words(table))
+    batch = [table.batch_name] if proposed and table.batch_name else batch_words(table)
+    for name in batch[:1]:
+        yield Note(
+            f"{name!r} may be a batch: --batch-column {shlex.quote(name)} (in Python batch_column) "
+            "leaves it out of the features, and looks for clusters inside of batches.",
+            "batches",
+        )
     if table.y is not None and table.complete_y is None:
         missing = counted(int(np.sum(table.y < 0)), "label")
         yield Note(
@@ -80,7 +87,7 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         if not proposed:
             said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
         yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
-    categories = few_words(table)
+    categories = [name for name in few_words(table) if name not in batch_words(table)[:1]]
     if categories:
         yield Note(
             f"Few different words: {list_columns(categories)}. They take part as categories with "
@@ -103,16 +110,6 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         )
 
 
-def about_batches(names: list[str]) -> Iterator[Note]:
-    """Say that the first of the columns that are called like batches may be one."""
-    for name in names[:1]:
-        yield Note(
-            f"{name!r} may be a batch: --batch-column {shlex.quote(name)} (in Python batch_column) "
-            "leaves it out of the features, and looks for clusters inside of batches.",
-            "batches",
-        )
-
-
 def about_orders(orders: Mapping[str, list[str]]) -> Iterator[Note]:
     """Say which categories seem to be ordered, those of the same words together."""
     for words in {",".join(order): order for order in orders.values()}.values():
@@ -127,9 +124,8 @@ def about_orders(orders: Mapping[str, list[str]]) -> Iterator[Note]:
 
 def few_words(table: Dataset) -> list[str]:
     """Return the columns of text, left out, that have few words: `featsieve.tables.encode`."""
-    few, batches = max(table.X.shape[0], 4) ** 0.5, batch_words(table)[:1]
-    found = [name for name, count in table.origin.text.items() if 1 < count <= few]
-    return [name for name in found if name not in batches]
+    n = table.X.shape[0]
+    return [name for name, count in table.origin.text.items() if 1 < count <= max(n, 4) ** 0.5]
 
 
 def class_words(table: Dataset) -> list[str]:
@@ -142,23 +138,22 @@ def class_words(table: Dataset) -> list[str]:
 
 
 def batch_words(table: Dataset) -> list[str]:
-    """Return columns of few words or whole numbers that are called like batches, if none is one."""
-    n, found = table.X.shape[0], list[str]()
-    if table.batch is not None or table.cells:
+    """Return columns of few words or whole numbers that are called like batches."""
+    X: Any = table.X
+    if table.cells or table.batch is not None or is_sparse(X):
         return []
-    for name in [*table.origin.text, *(table.feature_names or ())]:
-        words = [word for word in name_words(name) if word not in NUMBER_WORDS]
-        if not words or words[-1] not in BATCH_WORDS:
-            continue
-        count = table.origin.text.get(name, 0)
-        if not count:
-            values = table.X[:, [table.names.index(name)]]
-            values = values.toarray() if is_sparse(values) else values
-            levels, sizes = np.unique(values, return_counts=True)  # NaN: one is missing
-            few = 1 < len(levels) <= n**0.5 and sizes.min() > 1
-            count = len(levels) if few and (np.rint(levels) == levels).all() else 0
-        found += [name] if 1 < count <= n / 2 else []
-    return found
+    counts = dict(table.origin.text)
+    for j in [j for j, name in enumerate(table.feature_names or ()) if _names_batches(name)]:
+        levels, sizes = np.unique(X[:, j], return_counts=True)  # NaN: a batch is missing
+        few = len(levels) <= len(X) ** 0.5 and sizes.min() > 1 and (levels % 1 == 0).all()
+        counts[table.names[j]] = len(levels) if few else 0
+    return [name for name, k in counts.items() if 1 < k <= len(X) / 2 and _names_batches(name)]
+
+
+def _names_batches(name: str) -> bool:
+    """Say whether a column is called like batches; "donor age" is not, "plate no" is."""
+    words = [word for word in name_words(name) if word not in NUMBER_WORDS]
+    return not BATCH_WORDS.isdisjoint(words[-1:])
 
 
 def ordered_words(table: Dataset) -> dict[str, list[str]]:

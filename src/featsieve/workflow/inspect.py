@@ -20,7 +20,6 @@ from featsieve.workflow.columns import (
     sample_part,
 )
 from featsieve.workflow.findings import (
-    about_batches,
     about_orders,
     batch_words,
     class_words,
@@ -48,12 +47,10 @@ def read_to_inspect(
         options["transpose"] = True
         table = read_table(path, **options)
         notes.append(Note(f"The table looks transposed: {why}.", "transposed"))
-    batches = batch_words(table)[:1]
-    with suppress(ValueError):  # where the batch of a row is missing
-        if batches:
-            table = read_table(path, **options, batch_column=batches[0])
-            options["batch_column"] = batches[0]
-            notes += about_batches(batches)
+    for name in batch_words(table)[:1]:
+        with suppress(ValueError):  # where the batch of a row is missing
+            table = read_table(path, **options | {"batch_column": name})
+            options["batch_column"] = name
     if orders := ordered_words(table):  # looked at as proposed
         options["encode"] = orders | (known if isinstance(known, dict) else {})
         table = read_table(path, **options)

@@ -106,7 +106,7 @@ def test_what_is_not_utf8_is_read_as_windows_1252_and_said(tmp_path):
     path.write_bytes(b"a,kind\n" + b"1,x\n" * 20_000 + "1,größe\n".encode("cp1252"))
     table = read_table(path, label_column="kind", trusted=True)
     assert table.class_names == ["größe", "x"]
-    assert table.origin.notes == ("Not UTF-8: read as Windows-1252; check words.",)
+    assert table.origin.notes == ("Not UTF-8: read as Windows-1252; check the names: 'a', 'kind'.",)
     path.write_bytes("Öl;Druck;µm\r\n1,5;2;3\r\n2,5;1;0\r\n".encode("cp1252"))
     table = read_table(path, columns=["µm", "Öl"], trusted=True)
     assert table.X.tolist() == [[3.0, 1.5], [0.0, 2.5]]
@@ -135,7 +135,7 @@ def test_a_footer_is_no_sample(tmp_path, asked):
     assert table.sample_names == (["P1", "P2", "P3"] if "id_column" in asked else None)
     assert table.origin.notes == (
         "Rows without any value, and left out: 1 (the first is row 3).",
-        "Rows without any value but that of 'id', and left out: 'Source: CRM, no tests'.",
+        "Rows without any value but a name, and left out: 'Source: CRM, no tests'.",
     )
 
 

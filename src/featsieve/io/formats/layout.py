@@ -47,16 +47,13 @@ class Layout:
 
 
 def find_layout(
-    path: Path | bytes, *, header: bool | None = None, units: bool = True, unmarked: str = "utf-8"
+    path: Path | bytes, *, header: bool | None = None, units: bool = True, code: str = "utf-8"
 ) -> Layout:
-    """Look at the first lines of a text table; ``units`` may stand in one below the header.
-
-    Without a byte order mark, its encoding is ``unmarked``.
-    """
+    """Look at the first lines of a text in ``code``; ``units`` may stand below the header."""
     with open_text(path) as stream:
         start = stream.read(4096)
-    encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), unmarked)
-    if encoding == unmarked and b"\0" in start:
+    encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), code)
+    if encoding == code and b"\0" in start:
         raise TableError("it is not a text table: does its name end as it should?")
     lines: list[str] = []
     places: list[int] = []  # of these lines in the file, which may have empty ones
@@ -93,10 +90,8 @@ def find_layout(
         names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
         told += [twins] if twins else []
     if encoding == WINDOWS:
-        odd = shorten([name for name in names if not name.isascii()])
-        told.append(
-            f"Not UTF-8: read as Windows-1252; check {odd and 'the names: '}{odd or 'words'}."
-        )
+        odd = [name for name in names if not name.isascii()] or names
+        told.append(f"Not UTF-8: read as Windows-1252; check the names: {shorten(odd)}.")
     whole = rows[:2] == _split(lines[:2], separator)  # no cell of several lines
     if has_header and units and whole and _has_units(rows, decimal):
         skipped = places[1]  # the units stand where pandas looks for the header

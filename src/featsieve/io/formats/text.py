@@ -35,20 +35,13 @@ def read(path: Path, request: Request) -> Dataset:
 
 
 def read_text(
-    path: Path | bytes,
-    request: Request,
-    *,
-    name: str,
-    origin: Origin | None = None,
-    unmarked: str = "utf-8",
+    path: Path | bytes, request: Request, *, name: str, origin: Any = None, code: str = "utf-8"
 ) -> Dataset:
     """Return what a request asks of text, of which ``origin`` says what is known already."""
     pandas, origin = load_optional("pandas", f"Reading {name}"), origin or Origin()
     try:
         # Below names of samples stands no unit, but something about them.
-        layout = find_layout(
-            path, header=request.header, units=not request.transpose, unmarked=unmarked
-        )
+        layout = find_layout(path, header=request.header, units=not request.transpose, code=code)
         # of a table that will be transposed, all columns are samples
         asked = Request() if request.transpose else request
         _check_columns(layout, asked)
@@ -59,8 +52,8 @@ def read_text(
             whole = _read(pandas, path, layout, replace(asked, columns=None))
             bare &= _blank_rows(whole, but=who)
     except UnicodeDecodeError as error:
-        if error.encoding == "utf-8" and unmarked != WINDOWS:
-            return read_text(path, request, name=name, origin=origin, unmarked=WINDOWS)
+        if error.encoding == "utf-8" and code != WINDOWS:
+            return read_text(path, request, name=name, origin=origin, code=WINDOWS)
         raise TableError(
             f"it is not text in UTF-8 or Windows-1252 (byte {error.start}): save it as UTF-8, in a "
             "spreadsheet program as 'CSV UTF-8'"
@@ -78,25 +71,16 @@ def read_text(
     notes = [*origin.notes, *layout.notes]
     if len(layout.names) > 1 and bare.any():
         cells = dict(zip(np.flatnonzero(bare), as_text(whole[who][bare]), strict=True))
-        blank = [row for row, cell in cells.items() if not cell.strip()]
-        named = {row: cell for row, cell in cells.items() if cell.strip()}
-        if who not in ("", asked.id_column):  # a number may be a value
-            mark = layout.decimal
-            named = {
-                k: cell for k, cell in named.items() if read_number(cell, decimal=mark) is None
-            }
-        if request.transpose or len(layout.names) < FOOTER_COLUMNS:
-            named = {}
+        blank = [k for k, cell in cells.items() if not cell.strip()]
+        sure, mark = who in ("", asked.id_column), layout.decimal  # else a number may be a value
+        named = [k for k in cells if sure or read_number(cells[k], decimal=mark) is None]
+        footed = len(layout.names) >= FOOTER_COLUMNS and not request.transpose
+        named = [k for k in named if footed and cells[k].strip()]
         if 0 < len(blank) + len(named) < len(frame):
-            if blank:
-                count = f"{len(blank):,} (the first is row {blank[0] + 1:,})"
-                notes.append(f"Rows without any value, and left out: {count}.")
-            if named:
-                but, words = (
-                    f"that of {shown(who)}" if who else "a name",
-                    shorten([*named.values()]),
-                )
-                notes.append(f"Rows without any value but {but}, and left out: {words}.")
+            count = f"{len(blank):,} (the first is row {min(blank, default=0) + 1:,})"
+            footers = shorten([cells[k] for k in named])
+            notes += [f"Rows without any value, and left out: {count}."][: len(blank)]
+            notes += [f"Rows without any value but a name, and left out: {footers}."][: len(named)]
             frame = frame.drop(index=[*blank, *named]).reset_index(drop=True)
     rows = frame.pop("").tolist() if layout.row_names else None
     rows = rows if rows is None or any(rows) else None  # a table that begins in column B
@@ -200,7 +184,7 @@ def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) ->
     """Write a text table under ``path``; ``name`` says how, ``like`` what separates its cells."""
     separator, decimal = ("\t" if ".tsv" in name.lower() else ","), "."
     if like is not None:
-        layout = find_layout(like, unmarked="latin-1")  # which reads any bytes
+        layout = find_layout(like, code="latin-1")  # which reads any bytes
         separator, decimal = layout.separator, layout.decimal
     X = dense(table.X).astype(np.float64)
     frame, samples = labelled_frame(replace(table, X=X)), table.sample_names
