@@ -44,11 +44,9 @@ def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False)
     yield from about_cells(table, proposed=proposed)
     batch = [table.batch_name] if proposed and table.batch_name else batch_words(table)
     for name in batch[:1]:
-        yield Note(
-            f"{name!r} may be a batch: --batch-column {shlex.quote(name)} (in Python batch_column) "
-            "leaves it out of the features, and looks for clusters inside of batches.",
-            "batches",
-        )
+        option = f"--batch-column {shlex.quote(name)} (in Python batch_column)"
+        doing = "leaves it out of the features, and looks for clusters inside of batches"
+        yield Note(f"{name!r} may be a batch: {option} {doing}.", "batches")
     if table.y is not None and table.complete_y is None:
         missing = counted(int(np.sum(table.y < 0)), "label")
         yield Note(
