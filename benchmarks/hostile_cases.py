@@ -141,7 +141,7 @@ raw(
     "a zero byte",
 )
 raw("csv", "an image", "table.csv", b"\x89PNG\r\n\x1a\n" + bytes(99), "not a text table")
-raw("csv", "Latin-1 text", "table.csv", "größe,b\n1,2\n".encode("latin-1"), "not text in UTF-8")
+raw("csv", "bytes of no encoding", "table.csv", b"gr\xf6\x81e,b\n1,2\n", "not text in UTF-8 or Win")
 raw("csv", "UTF-16 without a mark", "table.csv", "a,b\n1,2\n".encode("utf-16-le"), "not a text")
 raw("csv", "a mark of UTF-16 only", "table.csv", b"\xff\xfe", "the file is empty")
 raw("csv", "half a letter at the end", "table.csv", b"\xff\xfea\0,\0b", "not text|cells|cut short")

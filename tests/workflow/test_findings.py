@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from featsieve.datasets import Dataset, make_cells, make_planted
+from featsieve.datasets import Dataset, make_cells, make_planted, read_table
 from featsieve.io.dataset import Origin
 from featsieve.workflow.findings import find_notes
 from featsieve.workflow.inspect import inspect_table, read_to_inspect
@@ -131,3 +131,52 @@ def test_a_column_called_class_is_proposed_as_such_beside_words_alone(tmp_path):
     table, notes = read_to_inspect(tmp_path / "words.csv", {})
     options = inspect_table(table, notes=notes)["options"]
     assert options == ["--encode", "--label-column", "class"]
+
+
+def batch_file(path, name, values, *, transpose=False):
+    """Write 40 rows of six numbers and a column that may be a batch."""
+    X = np.random.default_rng(0).standard_normal((40, 6)) + np.arange(6)
+    rows = [["gene", *(f"g{j}" for j in range(6)), name]]
+    rows += [[f"sample{i}", *map(str, X[i]), str(values[i])] for i in range(40)]
+    rows = list(zip(*rows, strict=True)) if transpose else [row[1:] for row in rows]
+    path.write_text("\n".join(map(",".join, rows)), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "transpose"),
+    [("batch", "AB", False), ("Sequencing run", "AB", True), ("plate_no", (1, 2, 3), False)],
+)
+def test_a_batch_is_proposed_as_such_and_is_no_category(tmp_path, name, levels, transpose):
+    path = tmp_path / "t.csv"
+    batch_file(path, name, [levels[i % len(levels)] for i in range(40)], transpose=transpose)
+    table, notes = read_to_inspect(path, {})
+    assert table.batch_name == name
+    assert table.names == [f"g{j}" for j in range(6)]
+    look = inspect_table(table, notes=notes)
+    options = ["--transpose"] * transpose + ["--batch-column", name]
+    assert look["options"] == options
+    (said,) = [note["text"] for note in look["notes"] if note["kind"] == "batches"]
+    assert said.startswith(f"{name!r} may be a batch: --batch-column ")
+    selected = read_table(path, encode=True, transpose=transpose)
+    assert said in [str(note) for note in find_notes(selected)]
+    left_out = read_table(path, drop_text=True, transpose=transpose)
+    assert [n.kind for n in find_notes(left_out)].count("batches") == 1
+    assert "categories" not in [note.kind for note in find_notes(left_out)]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("batch", ["A"] * 40),  # one value
+        ("donor", [f"D{i}" for i in range(40)]),  # as many as rows
+        ("plate", range(40)),
+        ("donor sex", ["f", "m"] * 20),  # of a donor, and no batch
+        ("run", ["A", "B", "", "A"] * 10),  # a gap
+        ("batch", ["A"] * 39 + ["B"]),  # of one row
+    ],
+)
+def test_what_is_called_like_a_batch_and_is_none(tmp_path, name, values):
+    batch_file(tmp_path / "t.csv", name, list(values))
+    table = read_to_inspect(tmp_path / "t.csv", {})[0]
+    assert table.batch is None
+    assert not [note for note in find_notes(table, proposed=True) if note.kind == "batches"]

@@ -7,6 +7,7 @@ import typer
 
 from featsieve.cli import options
 from featsieve.cli.console import print_json, print_notes
+from featsieve.names import counted
 
 
 def apply(
@@ -102,4 +103,4 @@ def apply(
         notes.append("--changes FILE lists every cell that was repaired.")
     print_notes(notes)
     listed = " and ".join(map(str, written))
-    typer.echo(f"Wrote {listed}: {n:,} rows, {k:,} selected features.")
+    typer.echo(f"Wrote {listed}: {counted(n, 'row')}, {counted(k, 'selected feature')}.")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.io.names import is_number, shorten
+from featsieve.names import counted
 
 # Words for a gap, in small letters: nothing, something below the limit of detection, or no number.
 _WORDS = """- -- --- . .. ? na n/a n.a. n.a n.d. nd nan <na> none null nil missing unknown error
@@ -174,5 +175,5 @@ def _read(words: Sequence[str], decimal: str) -> np.ndarray:
 def describe_odd(found: Iterable[tuple[str, Any]], *, most: int) -> str:
     """Say which columns hold numbers written as text: the first few, and how many more."""
     said: Sequence[str] = [f"{name!r} has {about}" for name, about in found]
-    more = f"; and {len(said) - most:,} more columns" if len(said) > most else ""
+    more = f"; and {counted(len(said) - most, 'more column')}" if len(said) > most else ""
     return "; ".join(said[:most]) + more

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from featsieve.io.counts import LARGEST_LOG, kind_of
 from featsieve.io.names import name_words, names_features
 from featsieve.names import counted
 from featsieve.workflow.columns import (
+    NUMBER_WORDS,
     constant_columns,
     count_where,
     empty_columns,
@@ -26,6 +28,10 @@ from featsieve.workflow.orders import find_order
 BLOCK_ELEMENTS = 2**22
 # Words in names of columns that are classes, which nobody wants to find as features.
 CLASS_WORDS = {"class", "label", "target", "species", "diagnosis", "outcome"}
+# Last words of names of columns that are batches.
+BATCH_WORDS = {
+    *("batch", "plate", "site", "run", "lane", "donor", "center", "centre", "chip", "array"),
+}
 # Words in names of columns that are samples.
 SAMPLE_WORDS = {
     *("sample", "patient", "subject", "donor", "individual", "case", "control", "mouse", "rat"),
@@ -36,6 +42,11 @@ SAMPLE_WORDS = {
 def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False) -> Iterator[Note]:
     """Yield what a user should know about a table: how it was read, odd columns, odd values."""
     yield from about_cells(table, proposed=proposed)
+    batch = [table.batch_name] if proposed and table.batch_name else batch_words(table)
+    for name in batch[:1]:
+        option = f"--batch-column {shlex.quote(name)} (in Python batch_column)"
+        doing = "leaves it out of the features, and looks for clusters inside of batches"
+        yield Note(f"{name!r} may be a batch: {option} {doing}.", "batches")
     if table.y is not None and table.complete_y is None:
         missing = counted(int(np.sum(table.y < 0)), "label")
         yield Note(
@@ -74,8 +85,7 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         if not proposed:
             said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
         yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
-    most = max(table.X.shape[0], 4) ** 0.5  # as in `featsieve.tables.encode`
-    categories = [name for name, count in origin.text.items() if 1 < count <= most]
+    categories = [name for name in few_words(table) if name not in batch_words(table)[:1]]
     if categories:
         yield Note(
             f"Few different words: {list_columns(categories)}. They take part as categories with "
@@ -117,6 +127,25 @@ def class_words(table: Dataset) -> list[str]:
     text = [name for name, count in table.origin.text.items() if 1 < count <= table.X.shape[0] / 2]
     words = [*text, *(name for name, one in table.encodings.items() if one.kind == "category")]
     return [name for name in words if CLASS_WORDS & {*name_words(name)}]
+
+
+def batch_words(table: Dataset) -> list[str]:
+    """Return columns of few words or whole numbers that are called like batches."""
+    X: Any = table.X
+    if table.cells or table.batch is not None or is_sparse(X):
+        return []
+    counts = dict(table.origin.text)
+    for j in [j for j, name in enumerate(table.feature_names or ()) if _names_batches(name)]:
+        levels, sizes = np.unique(X[:, j], return_counts=True)  # NaN: a batch is missing
+        few = len(levels) <= len(X) ** 0.5 and sizes.min() > 1 and (levels % 1 == 0).all()
+        counts[table.names[j]] = len(levels) if few else 0
+    return [name for name, k in counts.items() if 1 < k <= len(X) / 2 and _names_batches(name)]
+
+
+def _names_batches(name: str) -> bool:
+    """Say whether a column is called like batches; "donor age" is not, "plate no" is."""
+    words = [word for word in name_words(name) if word not in NUMBER_WORDS]
+    return not BATCH_WORDS.isdisjoint(words[-1:])
 
 
 def ordered_words(table: Dataset) -> dict[str, list[str]]:

@@ -1,6 +1,7 @@
 """A fast look at a table before anything heavy, and the options that it calls for."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from featsieve.workflow.columns import (
 )
 from featsieve.workflow.findings import (
     about_orders,
+    batch_words,
     class_words,
     dense_part,
     find_notes,
@@ -45,6 +47,10 @@ def read_to_inspect(
         options["transpose"] = True
         table = read_table(path, **options)
         notes.append(Note(f"The table looks transposed: {why}.", "transposed"))
+    for name in batch_words(table)[:1]:
+        with suppress(ValueError):  # where the batch of a row is missing
+            table = read_table(path, **options | {"batch_column": name})
+            options["batch_column"] = name
     if orders := ordered_words(table):  # looked at as proposed
         options["encode"] = orders | (known if isinstance(known, dict) else {})
         table = read_table(path, **options)
@@ -103,6 +109,7 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     names = [] if table.sample_names is not None else sample_words(table)[:1]
     classes = class_words(table)[:1]
     categories = {*table.encodings} - {*classes}
+    words += [] if table.batch_name is None else ["--batch-column", table.batch_name]
     words += ["--encode"] if categories else []
     for name, one in table.encodings.items():
         words += ["--encode-order", f"{name}={','.join(one.levels)}"] if one.kind == "order" else []

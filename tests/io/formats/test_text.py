@@ -101,11 +101,62 @@ def test_cells_separated_by_something_else(tmp_path):
         read_table(path)
 
 
-def test_another_encoding_far_down(tmp_path):
+def test_what_is_not_utf8_is_read_as_windows_1252_and_said(tmp_path):
     path = tmp_path / "toy.csv"
     path.write_bytes(b"a,kind\n" + b"1,x\n" * 20_000 + "1,größe\n".encode("cp1252"))
-    with pytest.raises(ValueError, match="not text in UTF-8"):
-        read_table(path, label_column="kind")
+    table = read_table(path, label_column="kind", trusted=True)
+    assert table.class_names == ["größe", "x"]
+    assert table.origin.notes == ("Not UTF-8: read as Windows-1252; check the names: 'a', 'kind'.",)
+    path.write_bytes("Öl;Druck;µm\r\n1,5;2;3\r\n2,5;1;0\r\n".encode("cp1252"))
+    table = read_table(path, columns=["µm", "Öl"], trusted=True)
+    assert table.X.tolist() == [[3.0, 1.5], [0.0, 2.5]]
+    assert "check the names: 'Öl', 'µm'." in table.origin.notes[0]
+    write_table(tmp_path / "again.csv", table, like=path)
+    assert (tmp_path / "again.csv").read_text("utf-8") == "µm;Öl\n3;1,5\n0;2,5\n"
+
+
+@pytest.mark.parametrize("cell", [b"\xf6\0", b"\xf6\x81", b"\xef\xbb\xbf\xf6"])
+def test_what_is_no_windows_1252_either_is_refused(tmp_path, cell):
+    path = tmp_path / "toy.csv"
+    path.write_bytes(cell + b",a\n" + b"1,2\n" * 9)
+    with pytest.raises(ValueError, match=r"not text in UTF-8 or Windows-1252|not a text table"):
+        read_table(path, trusted=True)
+
+
+FOOTED = 'id,a,b,c\nP1,1,2,3\nP2,4,,6\n,,,\nP3,7,8,9\n"Source: CRM, no tests",,,\n'
+
+
+@pytest.mark.parametrize("asked", [{"id_column": "id"}, {"drop_text": True}, {"columns": ["b"]}])
+def test_a_footer_is_no_sample(tmp_path, asked):
+    path = tmp_path / "toy.csv"
+    path.write_text(FOOTED)
+    table = read_table(path, trusted=True, **asked)
+    assert len(table.X) == 3  # P2 lacks a value of b, and stays
+    assert table.sample_names == (["P1", "P2", "P3"] if "id_column" in asked else None)
+    assert table.origin.notes == (
+        "Rows without any value, and left out: 1 (the first is row 3).",
+        "Rows without any value but a name, and left out: 'Source: CRM, no tests'.",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,c,d\n1,2,3,4\n5,,,\n6,7,8,9\n",  # a number may be a value of a feature
+        "id,b,c\nP1,2,3\nP2,,\nP3,7,8\n",  # of so few columns all may be missing
+    ],
+)
+def test_rows_with_one_value_that_stay(tmp_path, text):
+    path = tmp_path / "toy.csv"
+    path.write_text(text)
+    table = read_table(path, drop_text=True, trusted=True)
+    assert (len(table.X), table.origin.notes) == (3, ())
+
+
+def test_a_feature_without_values_stays_in_a_transposed_table(tmp_path):
+    path = tmp_path / "toy.csv"
+    path.write_text("gene,s1,s2,s3\nA,1,2,3\nB,,,\nC,4,5,7\n")
+    assert read_table(path, transpose=True, trusted=True).names == ["A", "B", "C"]
 
 
 @pytest.mark.filterwarnings("default")

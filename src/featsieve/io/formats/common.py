@@ -28,9 +28,9 @@ from featsieve.tables import Encoding, column_words
 LABEL, BATCH = "label", "batch"
 MOST_EXAMPLES = 3  # columns of which an error shows a cell
 WAYS_OUT = (
-    "name the classes with --label-column, name the samples with --id-column, leave a column out "
-    "with --drop, or all of them with --drop-text, or let categories and dates take part with "
-    '--encode (in Python label_column, ...; "FILE#COLUMN" in a plan)'
+    "name the classes with --label-column, samples with --id-column, batches with --batch-column, "
+    "leave a column out with --drop, or all with --drop-text, let categories and dates take part "
+    'with --encode (in Python label_column, ...; "FILE#COLUMN" in a plan)'
 )
 REPAIR = (
     "--repair turns such cells into numbers or missing values and lists every one (in Python "

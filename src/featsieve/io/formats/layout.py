@@ -13,11 +13,12 @@ from typing import Any
 
 from featsieve.io.cells import read_number
 from featsieve.io.guard import TableError, printable
-from featsieve.io.names import is_number, number_twins, place_names
+from featsieve.io.names import is_number, number_twins, place_names, shorten
 
 SEPARATORS = (",", ";", "\t")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*")
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+WINDOWS = "cp1252"  # of files that are not UTF-8, as spreadsheet programs write them
 MOST_LINES = 20  # that are looked at
 LONGEST_TITLE = 60  # letters of a title that are shown
 ENOUGH = 2**22  # letters in the lines that are looked at
@@ -45,12 +46,14 @@ class Layout:
         return self.has_header and self.names[0] == ""
 
 
-def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool = True) -> Layout:
-    """Look at the first lines of a text table; ``units`` may stand in one below the header."""
+def find_layout(
+    path: Path | bytes, *, header: bool | None = None, units: bool = True, code: str = "utf-8"
+) -> Layout:
+    """Look at the first lines of a text in ``code``; ``units`` may stand below the header."""
     with open_text(path) as stream:
         start = stream.read(4096)
-    encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), "utf-8")
-    if encoding == "utf-8" and b"\0" in start:
+    encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), code)
+    if encoding == code and b"\0" in start:
         raise TableError("it is not a text table: does its name end as it should?")
     lines: list[str] = []
     places: list[int] = []  # of these lines in the file, which may have empty ones
@@ -86,6 +89,9 @@ def find_layout(path: Path | bytes, *, header: bool | None = None, units: bool =
         unnamed = {j: f"Unnamed: {j}" for j, name in enumerate(names) if name == "" and j > 0}
         names, twins = number_twins([unnamed.get(j, name) for j, name in enumerate(names)])
         told += [twins] if twins else []
+    if encoding == WINDOWS:
+        odd = [name for name in names if not name.isascii()] or names
+        told.append(f"Not UTF-8: read as Windows-1252; check the names: {shorten(odd)}.")
     whole = rows[:2] == _split(lines[:2], separator)  # no cell of several lines
     if has_header and units and whole and _has_units(rows, decimal):
         skipped = places[1]  # the units stand where pandas looks for the header

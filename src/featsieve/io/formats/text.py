@@ -8,21 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.io.cells import read_number
 from featsieve.io.dataset import Dataset, Origin
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
+    as_text,
     dense,
     frame_dataset,
     free_name,
     labelled_frame,
     text_columns,
 )
-from featsieve.io.formats.layout import Layout, PlainText, find_layout, open_text
+from featsieve.io.formats.layout import WINDOWS, Layout, PlainText, find_layout, open_text
 from featsieve.io.guard import ColumnError, MissingColumnError, TableError, first_line
-from featsieve.io.names import check_unique, find_columns, is_number
+from featsieve.io.names import check_unique, find_columns, is_number, shorten
 from featsieve.io.optional import load_optional
 from featsieve.names import shown
 
+FOOTER_COLUMNS = 4  # from so many on, a row with a word in the first alone is no sample
 LARGEST_WHOLE = 2**53  # whole numbers up to this are written without a decimal point
 
 
@@ -32,24 +35,28 @@ def read(path: Path, request: Request) -> Dataset:
 
 
 def read_text(
-    path: Path | bytes, request: Request, *, name: str, origin: Origin | None = None
+    path: Path | bytes, request: Request, *, name: str, origin: Any = None, code: str = "utf-8"
 ) -> Dataset:
     """Return what a request asks of text, of which ``origin`` says what is known already."""
     pandas, origin = load_optional("pandas", f"Reading {name}"), origin or Origin()
     try:
         # Below names of samples stands no unit, but something about them.
-        layout = find_layout(path, header=request.header, units=not request.transpose)
+        layout = find_layout(path, header=request.header, units=not request.transpose, code=code)
         # of a table that will be transposed, all columns are samples
         asked = Request() if request.transpose else request
         _check_columns(layout, asked)
-        frame = _read(pandas, path, layout, asked)
-        blank = _blank_rows(frame)
-        if blank.any() and asked.columns is not None:  # something may stand in other columns
-            blank &= _blank_rows(_read(pandas, path, layout, replace(asked, columns=None)))
+        frame = whole = _read(pandas, path, layout, asked)
+        who = asked.id_column or layout.names[0]
+        bare = _blank_rows(frame, but=who)
+        if bare.any() and asked.columns is not None:  # something may stand in other columns
+            whole = _read(pandas, path, layout, replace(asked, columns=None))
+            bare &= _blank_rows(whole, but=who)
     except UnicodeDecodeError as error:
+        if error.encoding == "utf-8" and code != WINDOWS:
+            return read_text(path, request, name=name, origin=origin, code=WINDOWS)
         raise TableError(
-            f"it is not text in UTF-8 (byte {error.start}): save it as UTF-8, in a spreadsheet "
-            "program as 'CSV UTF-8'"
+            f"it is not text in UTF-8 or Windows-1252 (byte {error.start}): save it as UTF-8, in a "
+            "spreadsheet program as 'CSV UTF-8'"
         ) from error
     except (pandas.errors.ParserError, pandas.errors.ParserWarning) as error:
         raise TableError(
@@ -62,10 +69,19 @@ def read_text(
             "must be separated by commas, semicolons or tabulators"
         )
     notes = [*origin.notes, *layout.notes]
-    if len(layout.names) > 1 and blank.any() and not blank.all():
-        count = f"{blank.sum():,} (the first is row {blank.argmax() + 1:,})"
-        notes.append(f"Rows without any value, and left out: {count}.")
-        frame = frame[~blank].reset_index(drop=True)
+    if len(layout.names) > 1 and bare.any():
+        cells = dict(zip(np.flatnonzero(bare), as_text(whole[who][bare]), strict=True))
+        blank = [k for k, cell in cells.items() if not cell.strip()]
+        sure, mark = who in ("", asked.id_column), layout.decimal  # else a number may be a value
+        named = [k for k in cells if sure or read_number(cells[k], decimal=mark) is None]
+        footed = len(layout.names) >= FOOTER_COLUMNS and not request.transpose
+        named = [k for k in named if footed and cells[k].strip()]
+        if 0 < len(blank) + len(named) < len(frame):
+            count = f"{len(blank):,} (the first is row {min(blank, default=0) + 1:,})"
+            footers = shorten([cells[k] for k in named])
+            notes += [f"Rows without any value, and left out: {count}."][: len(blank)]
+            notes += [f"Rows without any value but a name, and left out: {footers}."][: len(named)]
+            frame = frame.drop(index=[*blank, *named]).reset_index(drop=True)
     rows = frame.pop("").tolist() if layout.row_names else None
     rows = rows if rows is None or any(rows) else None  # a table that begins in column B
     # "a,b," has a third column without name and content
@@ -136,10 +152,10 @@ def _read(pandas: Any, path: Path | bytes, layout: Layout, request: Request) -> 
     return frame
 
 
-def _blank_rows(frame: Any) -> np.ndarray:
-    """Return which rows of a pandas.DataFrame have no cell with content."""
+def _blank_rows(frame: Any, *, but: str) -> np.ndarray:
+    """Return which rows of a pandas.DataFrame have no cell with content in all columns but one."""
     blank, words = np.ones(len(frame), dtype=bool), set(text_columns(frame))
-    for name in frame:
+    for name in frame.columns[frame.columns != but]:
         cells = frame[name][blank]
         empty = cells.isna().to_numpy()
         if name in words:
@@ -168,7 +184,7 @@ def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) ->
     """Write a text table under ``path``; ``name`` says how, ``like`` what separates its cells."""
     separator, decimal = ("\t" if ".tsv" in name.lower() else ","), "."
     if like is not None:
-        layout = find_layout(like)
+        layout = find_layout(like, code="latin-1")  # which reads any bytes
         separator, decimal = layout.separator, layout.decimal
     X = dense(table.X).astype(np.float64)
     frame, samples = labelled_frame(replace(table, X=X)), table.sample_names
