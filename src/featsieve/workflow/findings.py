@@ -85,7 +85,9 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         if not proposed:
             said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
         yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
-    categories = [name for name in few_words(table) if name not in batch_words(table)[:1]]
+    most = max(table.X.shape[0], 4) ** 0.5  # as in `featsieve.tables.encode`
+    categories = [name for name, count in origin.text.items() if 1 < count <= most]
+    categories = [name for name in categories if name not in batch_words(table)[:1]]
     if categories:
         yield Note(
             f"Few different words: {list_columns(categories)}. They take part as categories with "
