@@ -102,4 +102,4 @@ def apply(
         notes.append("--changes FILE lists every cell that was repaired.")
     print_notes(notes)
     listed = " and ".join(map(str, written))
-    typer.echo(f"Wrote {listed}: {n:,} rows, {k:,} selected features.")
+    typer.echo(f"Wrote {listed}: {n:,} rows, {k:,} selected feature{'s'[: k != 1]}.")
