@@ -126,7 +126,7 @@ def explain(
     >>> selector = MaxVariance(n_features_to_select=1).fit(X)
     >>> why = explain(selector, X, labels=[0, 0, 1, 1])
     >>> why["reason"].tolist()
-    ['redundant: r=1.00 with x1', 'selected', 'not among the best: rank 3', 'constant']
+    ['redundant: r=1.00 with x1', 'selected', 'ranked low: rank 3', 'constant']
     >>> why.sort_values("rank")["feature"].tolist()
     ['x1', 'x0', 'x2', 'x3']
     >>> why[["feature", "best_cluster", "separation", "correlation"]].head(3).round(2)
@@ -200,7 +200,7 @@ def explain_features(
         if word == "redundant":
             reason[j] = f"redundant: r={correlation[j]:.2f} with {closest_name[j]}"
         elif word == "low score":
-            reason[j] = ALSO if also[j] else f"not among the best: rank {rank[j]}"
+            reason[j] = ALSO if also[j] else f"ranked low: rank {rank[j]}"
     constrained = {} if offer is None else _constrained(offer, names)
     for j in [] if offer is None else offer.kept_columns.tolist():
         reason[j] = f"{reason[j]}: to be kept"
