@@ -379,20 +379,22 @@ def test_a_fit_with_given_numbers_does_not_test(planted):
 
 
 def test_only_one_of_many_fits_tests(planted, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        "featsieve.criteria.structure.find_structure", lambda X, **_: asked.append(X.shape)
-    )
+    asked, answer = [], structure_test(planted.X, random_state=0)
+
+    def ask(X, **_):
+        asked.append(X.shape)
+        return answer
+
+    monkeypatch.setattr("featsieve.criteria.structure.find_structure", ask)
     StabilitySelection(LaplacianScore("auto"), n_subsamples=3, random_state=0).fit(planted.X)
     assert asked == [(80, 30)]
     AutoSelector(JASFS(3, random_state=0)).fit(planted.X)
     assert asked == 2 * [(80, 30)]
 
 
-def test_small_tables_are_fitted_without_a_test():
+def test_small_tables_are_fitted_without_a_test_and_that_is_said():
     X = np.random.default_rng(0).standard_normal((9, 4))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", NoStructureWarning)
+    with pytest.warns(NoStructureWarning, match="fewer than 10 rows, or than two columns"):
         assert LaplacianScore("auto").fit(X).structure_ is None
     assert find_structure(X) is None
 

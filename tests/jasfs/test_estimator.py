@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.utils.estimator_checks import check_estimator
 
 from featsieve import JASFS
-from featsieve.tuning import NoStructureWarning, feature_qvalues
+from featsieve.tuning import feature_qvalues
 
 # scikit-learn sets n_clusters = 1 in these checks, which JASFS refuses on purpose: one cluster has
 # no structure to select for.
@@ -191,9 +191,3 @@ def test_where_no_feature_is_significant_the_automatic_ones_are_kept():
 def test_automatic_numbers_of_a_constant_table_are_refused_in_words():
     with pytest.raises(ValueError, match="columns of X are constant, so there is nothing to sel"):
         JASFS("auto").fit(np.ones((20, 4)))
-
-
-def test_automatic_numbers_of_too_few_rows_are_said_to_mean_little():
-    X = np.random.default_rng(0).standard_normal((9, 4))
-    with pytest.warns(NoStructureWarning, match="fewer than 10 rows"):
-        JASFS("auto").fit(X)

@@ -68,6 +68,19 @@ def known():
     )
 
 
+def test_a_feature_that_goes_with_the_clusters_is_not_called_low(known):
+    known["weaker"] = known["high in 1"] + np.tile([3.0, 3.0, -3.0, -3.0], 3)
+    sieve = fitted(known, [0], labels_=LABELS)
+    also = "goes with the clusters as well; the selected ones already show them"
+    why = explain(sieve, known).set_index("feature")["reason"]
+    assert why["low in 2"] == also  # the clusters explain all of it
+    assert why["weaker"].startswith("ranked low: rank ")
+    sieve.qvalues_ = np.where(known.columns == "weaker", 0.01, 0.5)
+    why = explain(sieve, known).set_index("feature")["reason"]
+    assert why["weaker"] == also
+    assert why["noise"].startswith("ranked low: rank ")
+
+
 def test_a_table_with_known_answers(known):
     sieve = fitted(known, [0, 5], labels_=LABELS)
     table = explain(sieve, known)
@@ -83,7 +96,7 @@ def test_a_table_with_known_answers(known):
     ]  # fmt: skip
     assert table["reason"].tolist() == [
         "selected", "constant", "redundant: r=1.00 with high in 1",
-        "redundant: r=-1.00 with high in 1", "low score: rank 6", "selected",
+        "redundant: r=-1.00 with high in 1", "ranked low: rank 6", "selected",
     ]  # fmt: skip
     assert table["closest_selected"].tolist()[:4] == ["low in 2", "", "high in 1", "high in 1"]
     np.testing.assert_allclose(table["correlation"][[2, 3]], [1.0, -1.0])

@@ -39,8 +39,9 @@ N_ENERGIES = 2
 SPARSE_STEPS = 3
 
 WHAT_TO_DO = (
-    "Features are ranked all the same, but a selection means little. Check that rows are samples, "
-    "that batches or outliers do not hide the structure, or try another method."
+    "Features are ranked all the same, but a selection means little. Check that rows are samples "
+    "and that no outliers hide the structure, or try another method. If the clusters may be a "
+    "batch, name it with --batch-column (in Python batch)."
 )
 
 

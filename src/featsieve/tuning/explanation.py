@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator, as_operator
 from featsieve.arrays.namespace import (
     Array,
@@ -31,6 +32,7 @@ BLOCK_ELEMENTS = 2**22
 ROUNDING = {"float32": 1e-4, "float64": 1e-9}
 # Tables up to this many (stored) elements are looked at in double precision.
 CONVERT_ELEMENTS = 2**24
+ALSO = "goes with the clusters as well; the selected ones already show them"
 
 
 def explain(
@@ -124,7 +126,7 @@ def explain(
     >>> selector = MaxVariance(n_features_to_select=1).fit(X)
     >>> why = explain(selector, X, labels=[0, 0, 1, 1])
     >>> why["reason"].tolist()
-    ['redundant: r=1.00 with x1', 'selected', 'low score: rank 3', 'constant']
+    ['redundant: r=1.00 with x1', 'selected', 'ranked low: rank 3', 'constant']
     >>> why.sort_values("rank")["feature"].tolist()
     ['x1', 'x0', 'x2', 'x3']
     >>> why[["feature", "best_cluster", "separation", "correlation"]].head(3).round(2)
@@ -182,6 +184,11 @@ def explain_features(
     closest_name = np.where(closest < 0, "", names[closest])
     best, separation, eta_squared = _separate(operator, clusters, rounding)
 
+    tested = _qvalues(selector, X, qvalues, d, batch)
+    # without q-values: the clusters explain as much of it as of half of the selected ones
+    middle = np.median(eta_squared[chosen]) if len(chosen) else 0.0
+    explained = (eta_squared >= middle) & (middle > 0.0)
+    also = explained if tested is None else tested <= defaults.QVALUE_LEVEL
     status = np.where(np.abs(correlation) >= redundant - rounding, "redundant", "low score")
     status = np.where(varies, status, "constant")
     offer = next((s._offer for s in layers(selector) if getattr(s, "_offer", None)), None)
@@ -193,11 +200,10 @@ def explain_features(
         if word == "redundant":
             reason[j] = f"redundant: r={correlation[j]:.2f} with {closest_name[j]}"
         elif word == "low score":
-            reason[j] = f"low score: rank {rank[j]}"
+            reason[j] = ALSO if also[j] else f"ranked low: rank {rank[j]}"
     constrained = {} if offer is None else _constrained(offer, names)
     for j in [] if offer is None else offer.kept_columns.tolist():
         reason[j] = f"{reason[j]}: to be kept"
-    tested = _qvalues(selector, X, qvalues, d, batch)
     return Table(
         {
             "feature": names,

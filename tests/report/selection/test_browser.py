@@ -272,6 +272,17 @@ def test_columns_sort_by_number_not_by_letter(page):
     assert shares[-1] == 0
 
 
+def test_reasons_can_be_read_without_scrolling_and_narrow_screens_hint_at_more(browser, folder):
+    width = "const box = document.querySelector('#table').parentElement; return [box.scrollWidth"
+    width += " - box.clientWidth, getComputedStyle(box).backgroundImage.split('gradient').length]"
+    for size, fits in ((1280, True), (380, False)):
+        show(browser, folder / "planted.html", scheme="light", width=size)
+        browser.execute_script("document.querySelector('#show-all').click()")
+        beyond, layers = browser.execute_script(width)
+        assert (beyond <= 1) == fits
+        assert layers > 2  # the shadow, and what covers it where there is no more
+
+
 def test_searching_shows_what_matches_and_says_how_many(page):
     count = find(page, "#count")
     assert count.get_attribute("aria-live") == "polite"
@@ -343,6 +354,13 @@ def test_what_is_folded_is_printed_and_nothing_is_cut_off(browser, folder):
             ".filter(e => e.getBoundingClientRect().right > page).map(e => e.outerHTML)"
         )
         assert wide == []
+        # a command without a blank is broken, and the cards stand in one line
+        cut = (
+            "const pre = document.querySelector('.command pre'); pre.textContent = 'x'.repeat(999);"
+        )
+        assert browser.execute_script(f"{cut} return pre.scrollWidth <= pre.clientWidth")
+        tops = "[...document.querySelectorAll('.tiles div')].map(e => e.offsetTop)"
+        assert len(set(browser.execute_script(f"return {tops}"))) == 1
         browser.execute_script("dispatchEvent(new Event('beforeprint'))")
         assert browser.execute_script(folded) == 0
         browser.execute_script("dispatchEvent(new Event('afterprint'))")

@@ -23,6 +23,7 @@ from featsieve.report.selection.features import (
 )
 from featsieve.report.selection.images import pixel_images, signed_levels, signed_png
 from featsieve.report.selection.samples import heat_map, plane, sample_map
+from featsieve.report.selection.values import readable
 from featsieve.tuning.selection import gather
 from tests.report.selection.cases import planted
 
@@ -193,6 +194,35 @@ def test_rows_count_the_samples_and_name_marks():
         for mark in row["marks"]:
             side, name = mark.split()
             assert side == ("high" if means[int(name[1:]), k] > 0 else "low")
+
+
+def test_of_two_clusters_one_is_low_where_the_other_is_high():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 20)
+    X = np.c_[4.0 * labels + 1000.0, rng.standard_normal(40)] + 0.1 * rng.standard_normal((40, 2))
+    sieve = JASFS(2, n_features_to_select=1, init=labels, random_state=0).fit(X)
+    summary = summarize_selection(gather(sieve, X, feature_names=["wing", "noise"]))
+    marks = {tuple(row["marks"]) for row in summary["clusters"]["rows"]}
+    assert marks == {("low wing",), ("high wing",)}
+    assert "differs" not in " ".join(summary["words"])
+    assert summary["distribution"]["ends"] == [["1000", "1004"]]
+    page = render_selection(summary)
+    assert "1 selected feature." in page
+    assert ">feature selected<" in page
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.9199, "0.92"),
+        (7.091, "7.09"),
+        (0.0008858, "0.000886"),
+        (999.6, "1000"),
+        (23456.7, "23457"),
+    ],
+)
+def test_axis_ends_are_short(value, text):
+    assert readable(value) == text
 
 
 def test_a_cluster_that_no_feature_tells_best_is_described():

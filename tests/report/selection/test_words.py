@@ -17,8 +17,7 @@ def test_the_answer_is_verdict_numbers_and_names():
     summary = copy.deepcopy(automatic()[1]) | {"selected": ["age", "height"]}
     assert answer(summary) == [
         "The samples form clusters (p = 0.05).",
-        "JASFS selected 2 of 40 features for 3 clusters of 60 samples.",
-        "They are age and height.",
+        "JASFS selected 2 of 40 features for 3 clusters of 60 samples: age and height.",
     ]
     for found, verdict in (
         (GRADIENT, "The samples form a gradient, not clusters (p = 0.4 for clusters)."),
@@ -27,11 +26,36 @@ def test_the_answer_is_verdict_numbers_and_names():
         assert answer(summary | {"structure": found.summary()})[0] == verdict
     assert "too small" in answer(summary | {"structure": None})[0]
     summary["clusters"]["source"] = "k-means"
-    assert answer(summary)[1] == "JASFS selected 2 of 40 features of 60 samples."
+    assert answer(summary)[1] == "JASFS selected 2 of 40 features of 60 samples: age and height."
     names = [f"x{j}" for j in range(9)]
     many = answer(summary | {"selected": names})
-    assert many[2] == "The best are x0, x1, x2, x3, x4 and 4 more."
-    assert answer(summary | {"selected": ["age"]})[2] == "It is age."
+    assert many[1].endswith(" of 60 samples: x0, x1, x2, x3, x4 and 4 more.")
+
+
+def test_features_that_go_with_the_clusters_are_named_where_others_are_selected():
+    summary = copy.deepcopy(automatic()[1])
+    rows, count = summary["features"], summary["number"]["selected"]
+    names, short = rows["name"], " with the clusters at q <= 0.05"
+    rows["q_value"] = [0.01] * (count + 1) + [0.5] * (len(names) - count - 1)
+    summary["number"]["significant"] = count + 1
+    first, last = ", ".join(names[:count]), names[count]
+    said = (
+        f"{count + 1} features go{short}: {first} and {last}; --features significant selects them."
+    )
+    assert count < 10
+    assert answer(summary)[2:] == [said]
+    assert f"{said} {count} suffice to show the clusters." in words(summary)
+    rows["q_value"] = [0.01] * len(names)
+    summary["number"]["significant"] = len(names)
+    assert f": {', '.join(names[:10])} and {len(names) - 10} more; --feat" in answer(summary)[2]
+    rows["q_value"] = [0.01] * count + [0.5] * (len(names) - count)  # exactly the selected ones
+    summary["number"]["significant"] = count
+    assert len(answer(summary)) == 2
+    assert f"{count} features go{short}. {count} suffice" in words(summary)
+    rows["q_value"] = [0.5] * (len(names) - 1) + [0.01]  # one, and not selected
+    summary["number"]["significant"] = 1
+    assert answer(summary)[2].startswith(f"1 feature goes{short}: {names[-1]}; --features")
+    assert answer(summary)[2].endswith("selects it.")
 
 
 def test_an_automatic_choice_in_words():

@@ -98,7 +98,10 @@ def cluster_facts(
     rows: list[dict[str, Any]] = []
     for name, size in zip(clusters.names, clusters.sizes.tolist(), strict=True):
         marking = [j for j in clearest if selection.best_cluster[j] == name][:MOST_MARKS]
-        told = [side(selection, j, known).split(" ", 1) for j in marking]
+        other = not marking and len(clusters.names) == 2  # what is high in one is low in the other
+        if other:
+            marking = [j for j in clearest if selection.best_cluster[j]][:MOST_MARKS]
+        told = [side(selection, j, known, other=other).split(" ", 1) for j in marking]
         names = [selection.feature_names[j] for j in marking]
         marks = [" = ".join([f"{a} {name}", *b]) for (a, *b), name in zip(told, names, strict=True)]
         inside = clusters.codes == len(rows)
@@ -129,12 +132,14 @@ def _most_different(selection: Selection, code: int, drawn: Mapping[str, Any] | 
     return [f"{drawn['feature'][k]} {text}" for k, text in zip(order, said, strict=True)]
 
 
-def side(selection: Selection, j: int, known: Mapping[str, Encoding]) -> str:
-    """Say how a feature is in the cluster it tells best: high, low, or which word is there."""
+def side(
+    selection: Selection, j: int, known: Mapping[str, Encoding], *, other: bool = False
+) -> str:
+    """Say how a feature is in the cluster it tells best (or in all others): high, low, a word."""
     name, separation = selection.feature_names[j], selection.facts["separation"][j]
     if selection.best_cluster[j] is None:
         return ""
-    high, one = bool(separation > 0.0), known.get(name)
+    high, one = bool(separation > 0.0) != other, known.get(name)
     if one is not None and one.kind == "category" and len(one.levels) == 2:
         return f"often {one.levels[int(high)] or 'missing'}"
     level = selection.shown_name(j)
@@ -182,7 +187,8 @@ def distributions(
         found["median"].append(plains(medians, 4))
         found["counts"].append([count.tolist() for count in counts])
         found["levels"].append(levels)
-        found["ends"].append([readable(end, 4) for end in ends])
+        short = [readable(end) for end in ends]
+        found["ends"].append(short if short[0] != short[1] else [readable(end, 6) for end in ends])
         found["said"].append(
             [_middle(*pair, levels, one) for pair in zip(medians, counts, strict=True)]
         )

@@ -28,6 +28,6 @@ def readable(value: Any, digits: int = 3) -> str:
     number = float(value)
     if np.isinf(number):
         return "∞" if number > 0 else "-∞"
-    if 10.0**digits <= abs(number) < 1e7:
+    if 10.0**digits - 0.5 <= abs(number) < 1e7:
         return f"{number:.0f}"
     return f"{number:.{digits}g}"

@@ -83,7 +83,7 @@ HOW = {
 }
 # What is compared with known classes.
 JUDGED = {
-    "selected": "k-means on the {n:,} selected features",
+    "selected": "k-means on the {n:,} selected feature{s}",
     "all": "k-means on all {n:,} features",
     "clusters": "the clusters of the method",
 }
@@ -91,7 +91,7 @@ Caveat = tuple[str, bool, dict[str, Any]]  # kind, whether it is a warning, what
 
 
 def answer(summary: Mapping[str, Any]) -> list[str]:
-    """Return the answer in three short sentences: verdict, numbers, names."""
+    """Return the answer in short sentences: verdict, selection, other features that go along."""
     table, names, clusters = summary["table"], summary["selected"], summary["clusters"]
     structure = summary["structure"]
     verdict = "The table is too small to tell whether there are clusters."
@@ -102,12 +102,29 @@ def answer(summary: Mapping[str, Any]) -> list[str]:
     if clusters is not None and clusters["source"] == "method":
         told = f" for {counted(len(clusters['names']), 'cluster')}{told}"
     features = counted(table["features"], "feature")
-    most = "The best are" if len(names) > 5 else "They are" if len(names) > 1 else "It is"
-    return [
-        verdict,
-        f"{_method(summary)} selected {len(names):,} of {features}{told}.",
-        *([f"{most} {listed(names)}."] if names else ()),
-    ]
+    best = f": {listed(names)}" if names else ""
+    selected = f"{_method(summary)} selected {len(names):,} of {features}{told}{best}."
+    return [verdict, selected, *([_go_with(summary)] if _beside(summary) else ())]
+
+
+def _beside(summary: Mapping[str, Any]) -> list[str]:
+    """Return the features that go with the clusters; none where all of them are selected."""
+    rows = summary["features"]
+    columns = zip(rows["name"], rows["q_value"] or (), rows["selected"], strict=False)
+    found = [row for row in columns if row[1] is not None and row[1] <= defaults.QVALUE_LEVEL]
+    return [] if all(row[2] for row in found) else [row[0] for row in found]
+
+
+def _go_with(summary: Mapping[str, Any]) -> str:
+    """Say how many features go with the clusters, and which where not all are selected."""
+    count, names = summary["number"]["significant"], _beside(summary)
+    go = counted(count, "feature goes", "features go")
+    said = f"{go} with the clusters at q <= {defaults.QVALUE_LEVEL:g}"
+    if not names:
+        return f"{said}."
+    names += [""] * (count - len(names))  # of very many the rows hold the best only
+    them = "it" if count == 1 else "them"
+    return f"{said}: {listed(names, 10)}; --features significant selects {them}."
 
 
 def _method(summary: Mapping[str, Any]) -> str:
@@ -167,17 +184,15 @@ def _significant(summary: Mapping[str, Any]) -> str:
         )
     if count is None:
         return ""
-    go = "feature goes" if count == 1 else "features go"
     fewest = ""
     if curve and count < number["selected"]:
         show = "one shows them" if number["selected"] == 1 else "ones show them together"
-        fewest = f"; the selected {show}, but not each can be told from chance by itself"
+        fewest = f" The selected {show}, but not each can be told from chance by itself."
     elif curve and count:
-        fewest = f", and {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show them"
+        fewest = f" {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show the clusters."
     return (
-        f"{count:,} {go} with the clusters at q <= {defaults.QVALUE_LEVEL:g} (of features called "
-        f"so, about {defaults.QVALUE_LEVEL:.0%} may be false){fewest}. A q-value does not tell "
-        "groups from gradients."
+        f"{_go_with(summary)}{fewest} Of features called so, about {defaults.QVALUE_LEVEL:.0%} may "
+        "be false; a q-value does not tell groups from gradients."
     )
 
 
@@ -229,8 +244,8 @@ def _stability(stability: Mapping[str, Any] | None) -> str:
 def _judged(evaluation: Mapping[str, Any] | None) -> str:
     """Say how far clusters agree with known classes: those of k-means, and of the method."""
     scores = [
-        f"{JUDGED[row['kind']].format(n=row['n_features'])}: accuracy {row['accuracy']:.2f}, NMI "
-        f"{row['nmi']:.2f}, ARI {row['ari']:.2f}"
+        f"{JUDGED[row['kind']].format(n=row['n_features'], s='s'[: row['n_features'] != 1])}: "
+        f"accuracy {row['accuracy']:.2f}, NMI {row['nmi']:.2f}, ARI {row['ari']:.2f}"
         for row in (evaluation or {}).get("rows", ())
     ]
     return f"Known classes, used to judge only: {'; '.join(scores)}." if scores else ""

@@ -111,7 +111,7 @@
       shown += !row.hidden;
     }
     const searching = asked || words.length;
-    const kind = all ? "features" : "selected features";
+    const noun = (searching ? body.rows.length : shown) === 1 ? "feature" : "features", kind = all ? noun : `selected ${noun}`;
     const found = searching ? ` of ${body.rows.length}` : "";
     byId("count").textContent = `${shown}${found} ${kind}${searching ? " match" : ""}.`;
   };
