@@ -1,7 +1,6 @@
 """The test of structure: clusters, a gradient or nothing, by exact ranks among copies."""
 
 import json
-import warnings
 from functools import partial
 
 import joblib
