@@ -29,9 +29,7 @@ BLOCK_ELEMENTS = 2**22
 # Words in names of columns that are classes, which nobody wants to find as features.
 CLASS_WORDS = {"class", "label", "target", "species", "diagnosis", "outcome"}
 # Last words of names of columns that are batches.
-BATCH_WORDS = {
-    *("batch", "plate", "site", "run", "lane", "donor", "center", "centre", "chip", "array"),
-}
+BATCH_WORDS = {"batch", "plate", "run", "lane", "donor", "chip"}
 # Words in names of columns that are samples.
 SAMPLE_WORDS = {
     *("sample", "patient", "subject", "donor", "individual", "case", "control", "mouse", "rat"),
