@@ -450,12 +450,11 @@ def warn_without_structure(X: Any, **settings: Any) -> StructureTest | None:
     if not is_testing():
         return None
     found = find_structure(X, **settings)
-    words = None if found is None else found.sentence
-    if words is None:
-        words = (
-            f"There are fewer than {FEWEST_SAMPLES} rows, or than two columns that vary: too few "
-            "to test for clusters."
-        )
+    words = (
+        f"There are fewer than {FEWEST_SAMPLES} rows, or than two columns that vary: too few to "
+        "test for clusters."
+    )
     if found is None or found.verdict != "clusters":
+        words = words if found is None else found.sentence
         warn(f"{words} {WHAT_TO_DO}", NoStructureWarning)
     return found
