@@ -4,11 +4,14 @@ Planted tables: 24 in a row, 2, 3, 4, 5, 6 and 8 clusters in tables of four shap
 60, 300 x 300, 400 x 1000; 15, 10, 20, 25 informative columns, cluster means N(0, 2²) in units of
 the noise). Unbalanced: shares fall by equal factors, the largest is ten times the smallest (four
 clusters: 56, 26, 12 and 6 %). Scaled: every column times 10^U(-3, 3). Many columns: 300 x 200, all
-informative with means N(0, 0.7²), and 200 x 400, half of them with N(0, 1). Constants were chosen
-on tables of other random states. Real tables: the development sets, on which they were chosen too,
-and where classes need not be clusters. Wine: the 178 wines of scikit-learn with one more column,
-random and boolean, 18 draws. Simulated cells: 1500 of seven types of 30 to 3 %, 5,000 genes
-(`make_cells`, normalised), six draws of which the first three were looked at for the rule.
+informative with means N(0, 0.7²), and 200 x 400, half of them with N(0, 1). Spreadsheets: 40 rows
+for each of 2 to 6 clusters in 4 to 12 columns of any units, half of them with noise alone in up to
+six; clusters at least five deviations apart, or in equal steps on one line; with equal shares, with
+shares that fall to a fifth, and with a quarter of the columns skewed (exp(x/2)). Constants were
+chosen on tables of other random states. Real tables: the development sets, on which they were
+chosen too, and where classes need not be clusters. Wine: the 178 wines of scikit-learn with one
+more column, random and boolean, 18 draws. Simulated cells: 1500 of seven types of 30 to 3 %, 5,000
+genes (`make_cells`, normalised), six draws of which the first three were looked at for the rule.
 
 Cells: share of tables on which the answer is exact / within a factor 1.5 / within a factor 2.
 Silhouette: largest mean silhouette width of k-means. Gap: the smallest number whose gap statistic
@@ -30,6 +33,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -57,7 +61,12 @@ PLANTED = {
     "many columns, unbalanced": (MANY, False, True),
 }
 REAL, WINE, CELLS = "development sets", "wine and a random column", "simulated cells"
+SHEETS = "spreadsheets"
 WINE_DRAWS, CELL_DRAWS = 18, 6
+# Clusters, columns that show them, others; and whether the clusters are on a line.
+LINES = ((3, 4, 0), (3, 4, 3), (4, 5, 3), (5, 6, 0), (3, 6, 6))
+BLOBS = ((2, 4, 2), (3, 4, 0), (3, 5, 5), (4, 6, 2), (5, 8, 4), (6, 8, 0))
+FORMS = ("equal", "unequal", "skewed")
 REFERENCES = 10
 FACTORS = (1.0, 1.5, 2.0)
 CONSTANTS = """What other random states do to the number, and half and double of its constants.
@@ -65,9 +74,9 @@ CONSTANTS = """What other random states do to the number, and half and double of
 Of COUNT_RATIO the part above 1. Cells as in calibration_clusters.md; of its planted tables those of
 200 x 100 and 300 x 60. Last, what "2" scores without a look at the table.
 """
-FELT = (REAL, "unbalanced, scaled")
+FELT = (REAL, "unbalanced, scaled", SHEETS)
 # Constants that do not matter where the clusters show in the hat view, and elsewhere.
-UNREAD = {"hat": {"COUNT_FIRST", "COUNT_ROUNDS", "COUNT_TOLERANCE"}, "other": {"COUNT_POWER"}}
+UNREAD = {"hat": {"COUNT_FIRST", "COUNT_ROUNDS"}, "other": {"COUNT_POWER"}}
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -105,7 +114,33 @@ def cells(draw: int) -> tuple[np.ndarray, int]:
     return read_expression(make_cells(1500, 5000, random_state=draw).X).X, 7
 
 
-MAKERS: dict[str, Callable[..., tuple[Any, int]]] = {REAL: real, WINE: wine, CELLS: cells}
+def spreadsheet(
+    size: tuple[int, int, int], *, on_a_line: bool, form: str
+) -> tuple[np.ndarray, int]:
+    """Return a narrow table whose clusters are well apart."""
+    c, m, n_noise = size
+    rng = np.random.default_rng([2, *size, on_a_line, FORMS.index(form)])
+    share = 5.0 ** -(np.arange(c) / (c - 1)) if form == "unequal" else np.ones(c)
+    labels = rng.choice(c, 40 * c, p=share / share.sum())
+    if on_a_line:
+        means = 5.0 * np.outer(np.arange(c), rng.uniform(0.6, 1.2, m) * rng.choice([-1, 1], m))
+    else:
+        means = np.zeros((c, m))
+        while pdist(means).min() < 5.0:
+            means = 3.5 * rng.standard_normal((c, m))
+    X = rng.standard_normal((len(labels), m + n_noise))
+    X[:, :m] += means[labels]
+    if form == "skewed":
+        X[:, ::4] = np.exp(X[:, ::4] / 2.0)
+    return X * 10.0 ** rng.uniform(-1.0, 2.0, X.shape[1]), c
+
+
+MAKERS: dict[str, Callable[..., tuple[Any, int]]] = {
+    REAL: real,
+    WINE: wine,
+    CELLS: cells,
+    SHEETS: spreadsheet,
+}
 
 
 # Rules --------------------------------------------------------------------------------------------
@@ -182,6 +217,12 @@ def cases() -> list[tuple[str, dict[str, Any]]]:
     for row, (shapes, balanced, scaled) in PLANTED.items():
         form = {"balanced": balanced, "scaled": scaled}
         found += [(row, {"c": c, "shape": s, **form}) for s in shapes for c in COUNTS]
+    sizes = [(size, kind is LINES) for kind in (LINES, BLOBS) for size in kind]
+    found += [
+        (SHEETS, {"size": size, "on_a_line": on_a_line, "form": form})
+        for size, on_a_line in sizes
+        for form in FORMS
+    ]
     if real_data.folder() is not None:
         names = (*real_data.PAPER, *real_data.SKFEATURE, *real_data.MORE)
         found += [(REAL, {"name": name}) for name in names]

@@ -77,6 +77,20 @@ ROWS_PER_CELL = 20
 # Chosen on: no data: true for 29 to 33 of the 41 development sets, by the random state.
 COUNT_UNCERTAINTY = 2.0
 
+# Of tables with so many rows for each column, the number is the one whose clusters all lie apart in
+# plain distances, if there is one. Elsewhere few rows say little about the directions of columns.
+# Chosen on: no data; planted spreadsheets have 10 to 50.
+COUNT_ROWS_PER_COLUMN = 2
+
+# Two clusters touch where no more of the variance across them lies between them than between the
+# halves of a uniform strip, which has none: 1 - 1/4.
+# Chosen on: no data.
+COUNT_STRIP_SHARE = 0.75
+
+# Such numbers are compared by modularity times this power of the separation.
+# Chosen on: planted spreadsheets.
+COUNT_SEPARATION_POWER = 2
+
 # The structure test groups samples into these numbers, on the table and on so many copies without
 # clusters of each kind (19 are the fewest that can be significant at 0.05).
 # Chosen on: null tables and tables with 2 to 10 clusters of other random states than those of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
 from featsieve import defaults
-from featsieve.criteria.n_clusters import candidate_numbers, overlap
+from featsieve.criteria.n_clusters import candidate_numbers, overlap, separation
 from featsieve.datasets import make_cells, make_planted
 from featsieve.io.counts import read_expression
 from featsieve.tuning import suggest_n_clusters
@@ -46,6 +46,46 @@ def test_informative_columns_of_small_variance_show_in_scaled_distances():
     X[:, planted.informative] *= 0.01
     found = count(X, most=10)
     assert (found.n_clusters, found.view) == (3, "scaled")
+
+
+@pytest.mark.parametrize(("c", "n_noise"), [(3, 0), (4, 0), (5, 0), (3, 4), (4, 4)])
+def test_clusters_on_a_line_are_counted_exactly(c, n_noise):
+    """Regression on indicators masks all but the outer ones, and the hat metric favours noise."""
+    rng = np.random.default_rng(c)
+    labels = np.repeat(np.arange(c), 40)
+    X = rng.standard_normal((len(labels), 4 + n_noise))
+    X[:, :4] += 5.0 * labels[:, None]
+    found = count(X)
+    assert (found.n_clusters, found.view) == (c, "scaled")
+
+
+def test_clusters_that_touch_do_not_count_as_apart():
+    found = count(np.random.default_rng(0).uniform(size=(300, 1)) * np.ones(4) + 0.0)
+    assert found.view != "scaled"
+
+
+def test_the_separation_is_that_of_the_definition():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), (5, 9, 7))
+    points = rng.standard_normal((21, 4)) + 2.0 * rng.standard_normal((3, 4))[labels]
+    found = separation(points, labels)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        scores = {}
+        for own in (a, b):
+            scores[own] = []
+            for i in np.flatnonzero(labels == own):
+                rest = np.delete(np.arange(21), i)
+                centre = {k: points[rest][labels[rest] == k].mean(axis=0) for k in (a, b)}
+                scores[own].append(points[i] @ (centre[b] - centre[a]))
+        between = (np.mean(scores[b]) - np.mean(scores[a])) ** 2 / 4.0
+        within = (np.var(scores[a]) + np.var(scores[b])) / 2.0
+        assert found[a, b] == found[b, a] == pytest.approx(between / (between + within))
+
+
+def test_halves_of_a_uniform_strip_are_the_limit():
+    strip = (np.arange(4000) + 0.5)[:, None] / 4000 - 0.5
+    halves = (strip[:, 0] > 0.0).astype(int)
+    assert separation(strip, halves)[0, 1] == pytest.approx(defaults.COUNT_STRIP_SHARE, abs=1e-3)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

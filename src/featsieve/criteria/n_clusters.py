@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_mutual_info_score
@@ -15,7 +16,8 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import row_squares, to_numpy
 from featsieve.arrays.scale import one_column_each
 from featsieve.criteria.clusterings import sample_rows
-from featsieve.graphs.affinity import modularity
+from featsieve.graphs.affinity import modularity, self_tuning_graph
+from featsieve.graphs.distances import PointDistances
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.graphs.views import PLAIN, leave_one_out_accuracy, sample_view
@@ -43,8 +45,9 @@ class ClusterCount:
         How far the clusters of two halves of the columns agree, in the hat metric (adjusted mutual
         information).
     score : float array
-        What was compared: in the hat view modularity times the cube of the accuracy, else by
-        how much sparse clusterings agree beyond chance, as a share of what is possible.
+        What was compared: in the hat view modularity times the cube of the accuracy (where
+        clusters lie apart: times the square of their separation), else by how much sparse
+        clusterings agree beyond chance, as a share of what is possible.
     equivalent : int array
         Candidates whose score is within a tenth of the best; all where nothing shows.
     """
@@ -102,7 +105,9 @@ def suggest_n_clusters(
     theirs if halves of them agree. Scores are those of all columns, or of halves where these show
     clusters more clearly. A column of two values that the clusters follow and no other column goes
     along with is left out. Accuracy is balanced (leave one out, ridge regression): modularity alone
-    splits clusters further and further, and accuracy alone prefers two.
+    splits clusters further and further, and accuracy alone prefers two. In tables with at least two
+    rows for each column, a number goes before all others if its clusters, in plain distances, all
+    lie further apart than the halves of a uniform strip.
 
     Telling columns are those of sparse k-means, with Ward's method in place of k-means. Clusterings
     agree by the mean overlap (Jaccard index) of their clusters, matched one to one: small clusters
@@ -155,6 +160,10 @@ def count_clusters(
         labels, score = _in_hat_metric(Z, numbers, rng)
     agreement, score = _by_halves(Z, numbers, rng, score)
     if agreement.max() > defaults.CREDIBLE_EXCESS:
+        if len(Z) >= defaults.COUNT_ROWS_PER_COLUMN * Z.shape[1]:
+            apart = _clusters_apart(Z, numbers, rng)
+            if apart.any():
+                return _count("scaled", numbers, agreement, apart, int(apart.argmax()))
         return _count("hat", numbers, agreement, score, int(score.argmax()))
     # Many weak columns may show in more rows only: those that tell most show the number.
     if given[0].shape[0] >= 2 * defaults.COUNT_SAMPLES:
@@ -274,18 +283,61 @@ def _in_hat_metric(
     Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return spectral labels for all numbers, and modularity times a power of the accuracy."""
-    most = int(numbers[-1])
-    view = sample_view(Z, "hat", n_clusters=most)
-    clusterings = SpectralClusterings(
-        view.graph,
-        most,
-        bridge=view.bridge,
-        random_state=np.random.RandomState(rng.integers(2**31)),
-        n_starts=defaults.HYPOTHESIS_STARTS,
-    )
-    labels = np.stack([clusterings.labels(int(c)) for c in numbers])
+    view = sample_view(Z, "hat", n_clusters=int(numbers[-1]))
+    labels = _spectral_labels(view.graph, view.bridge, numbers, rng)
     known = [leave_one_out_accuracy(one, view.coordinates, int(one.max()) + 1) for one in labels]
     return labels, modularity(view.graph, labels) * np.array(known) ** defaults.COUNT_POWER
+
+
+def _spectral_labels(
+    graph: sp.csr_array, bridge: np.ndarray, numbers: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the spectral labels of a graph for all numbers."""
+    seeds = np.random.RandomState(rng.integers(2**31))
+    clusterings = SpectralClusterings(
+        graph,
+        int(numbers[-1]),
+        bridge=bridge,
+        random_state=seeds,
+        n_starts=defaults.HYPOTHESIS_STARTS,
+    )
+    return np.stack([clusterings.labels(int(c)) for c in numbers])
+
+
+def _clusters_apart(Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return modularity times a power of the separation, 0 for numbers with clusters that touch.
+
+    Regression on indicators, which the accuracy of the hat metric is, cannot tell the middle one of
+    three clusters on a line; and columns that say the same count as one there.
+    """
+    points = components(Z, rng, count=defaults.FEW_COMPONENTS)
+    graph = self_tuning_graph(PointDistances(points), n_neighbors=5)
+    labels = _spectral_labels(graph, points, numbers, rng)
+    nearest = [separation(points, one).min(axis=1) for one in labels]
+    touch = np.array([one.min() <= defaults.COUNT_STRIP_SHARE for one in nearest])
+    apart = np.array([one.mean() for one in nearest]) ** defaults.COUNT_SEPARATION_POWER
+    return np.where(touch, 0.0, modularity(graph, labels) * apart)
+
+
+def separation(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return how far every two clusters lie apart (inf: a cluster from itself).
+
+    The share of the variance that lies between the two, along the line through their centres, each
+    sample left out of its own; both count alike, whatever their sizes.
+    """
+    member = np.eye(int(labels.max()) + 1)[labels]
+    sizes = np.maximum(member.sum(axis=0), 1.0)[:, None]
+    products = points @ (member.T @ points / sizes).T
+    own, size = (np.arange(len(points)), labels), sizes[labels, 0]
+    squares = np.einsum("ij,ij->i", points, points)
+    products[own] = (size * products[own] - squares) / np.maximum(size - 1.0, 1.0)
+    across = products - products[own][:, None]
+    mean = member.T @ across / sizes
+    spread = np.maximum(member.T @ across**2 / sizes - mean**2, 0.0)
+    between = np.maximum(-mean - mean.T, 0.0) ** 2 / 4.0
+    share = between / np.maximum(between + (spread + spread.T) / 2.0, 1e-300)
+    np.fill_diagonal(share, np.inf)
+    return share
 
 
 def sparse_clusterings(
