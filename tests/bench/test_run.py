@@ -93,6 +93,15 @@ def whole(tmp_path_factory):
         return plan, folder / "out", run_plan(plan, folder / "out")
 
 
+def test_results_of_another_folder_are_taken_and_the_rest_is_run(whole, tmp_path):
+    plan, out, summary = whole
+    half = tmp_path / "half.jsonl"
+    half.write_bytes(b"".join(lines(out)[::2]))
+    again = run_plan(plan, tmp_path / "out", rows=[half])
+    assert again.computed == summary.computed - len(lines(out)[::2])
+    assert again.statuses == summary.statuses
+
+
 def start(plan, out, *, jobs):
     """Start the command in a process group of its own."""
     command = [sys.executable, "-m", "featsieve", "bench", "run", plan, "--out", out]

@@ -106,9 +106,13 @@ def run_plan(
     download: bool = False,
     jobs: int = 1,
     retry: bool = False,
+    rows: Iterable[str | os.PathLike[str]] | None = None,
     progress: BenchProgress | None = None,
 ) -> RunSummary:
-    """Run the cells of a plan that are not there yet; ``retry``: also those without a result."""
+    """Run the cells of a plan that are not there yet; ``retry``: also those without a result.
+
+    ``rows`` are results of other folders, which are taken over (`Store.take`).
+    """
     from joblib import effective_n_jobs
 
     plan = plan if isinstance(plan, Plan) else load_plan(os.fspath(plan))
@@ -122,6 +126,8 @@ def run_plan(
         folder = None if data is None else os.path.abspath(data)
         run = _Run(plan, tables, Store(out), folder, effective_n_jobs(jobs), retry, progress)
         with run.store.writing():
+            for path in rows or ():
+                progress.say(f"{run.store.take(path)} cells taken from {os.fspath(path)}")
             return run.whole()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(

@@ -37,6 +37,13 @@ class Running:
     retry: Annotated[
         bool, typer.Option("--retry", help="Run cells again that failed or took too long before.")
     ] = False
+    rows: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Results to start from: a folder of another run, or its cells.jsonl; only what "
+            "the same code computed is taken. Can be repeated."
+        ),
+    ] = None
     download: Annotated[
         bool,
         typer.Option("--download", help="Fetch data sets that are not there, where possible."),
