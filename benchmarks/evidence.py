@@ -95,7 +95,7 @@ def commands(
         taken = [word for path in there if path.exists() for word in ("--rows", str(path))]
         return [
             [*bench, "run", plan, "--out", str(cells), "--jobs", str(jobs), *taken],
-            [*bench, "report", str(cells), "--markdown", str(page), "--force"],
+            [*bench, "report", str(cells), "-o", str(page), "--force"],
             [*bench, "export", str(cells), "-o", str(page.with_suffix(".csv")), "--force"],
         ]
     script = ROOT / "benchmarks" / f"{step}.py"

@@ -2,7 +2,7 @@
 
 Cells of one data set are run next to each other, because the workers keep what they share; the
 largest data sets come first, so that no worker is left alone with one at the end. Cells that are
-made from finished ones (label-free, curve) form a second wave. Running times are taken last, one
+made from finished ones (label-free) form a second wave. Running times are taken last, one
 cell at a time.
 """
 
