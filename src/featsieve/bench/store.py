@@ -6,6 +6,7 @@ lines of a cell the last counts. ``plan.json`` lists the cells of the plan that 
 of other plans stay, are found again when that plan is run again, and are not read.
 """
 
+import gzip
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,7 +65,7 @@ class Store:
         return _read_cells(self.path) if self.path.exists() else {}
 
     def take(self, path: str | os.PathLike[str]) -> int:
-        """Add cells of another folder, or of its ``cells.jsonl``, and return how many.
+        """Add cells of another folder, or of its ``cells.jsonl`` (also .gz), and return how many.
 
         Only those that the present code has computed, and that are not there: what a file held and
         what was asked is in a cell's identity. Times of another machine are not taken.
@@ -75,11 +76,11 @@ class Store:
                 f"There is no {file}: name a folder that `featsieve bench run` wrote, or the "
                 "cells.jsonl of one."
             )
-        here, taken = self.statuses(), 0
+        here = {c: overall_status(rows) for c, rows in self.cells().items() if _is_present(rows)}
+        taken = 0
         for cell, rows in _read_cells(file).items():
             first, done = rows[0], overall_status(rows) == "done"
-            same = json.loads(first["versions"] or "{}").get("source") == source_hash()
-            same &= first["schema_version"] == SCHEMA_VERSION
+            same = _is_present(rows) and first["schema_version"] == SCHEMA_VERSION
             same &= first["experiment"] not in ALONE or first["machine"] == machine()
             if same and (cell not in here or (done and here[cell] != "done")):
                 self.write(rows)
@@ -148,10 +149,17 @@ def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
     return next((str(row["status"]) for row in rows if row["status"] != "done"), "done")
 
 
+def _is_present(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether the present code has computed a cell."""
+    return json.loads(rows[0]["versions"] or "{}").get("source") == source_hash()
+
+
 def _read_cells(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of every finished cell of a file."""
-    found = {}
-    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
+    """Return the rows of every finished cell of a file, which may be packed (.gz)."""
+    found, content = {}, path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(content)
+    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
             rows = json.loads(line)
             found[rows[0]["cell"]] = [{**SCHEMA, **row} for row in rows]

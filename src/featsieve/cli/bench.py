@@ -41,8 +41,8 @@ def run_command(
     rows: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Results to start from: a folder of another run, or its cells.jsonl; only what "
-            "the same code computed is taken. Can be repeated."
+            help="Results to start from: a folder of another run, or its cells.jsonl (also .gz); "
+            "only what the same code computed is taken. Can be repeated."
         ),
     ] = None,
     download: Annotated[
