@@ -1,13 +1,15 @@
 """Make every page of results again: plans, benchmarks, and the README's table.
 
-Rows are kept by the state of the code (a hash of the package and the benchmarks): a run that was
-stopped goes on where it stopped, rows of another state are never mixed in, and a page that was made
-by this state is not made again. "About" are minutes of two cores, as measured when the steps were
-listed; what a step really took stands in the last line that it prints. ``--check`` writes the pages
-into a folder of their own and says which differ from the committed ones, columns of times apart.
+Rows are kept in build/evidence by the state of the code that decides them (for plans what computes
+in the package, for scripts also their own file and what it imports): a run that was stopped goes on
+where it stopped, rows of another state are never mixed in, and a page that was made by this state
+is not made again. ``--rows`` takes up the build/evidence of other machines. "About" are minutes of
+two cores, as measured when the steps were listed; what a step really took stands in the last line
+that it prints. ``--check`` writes the pages into a folder of their own and says which differ from
+the committed ones, columns of times apart.
 
 Usage: FEATSIEVE_DATA=folder [FEATSIEVE_FSEVAL=folder] python benchmarks/evidence.py [--jobs 2]
-       [--steps quality ...] [--check] [--list]
+       [--steps quality ...] [--rows folder ...] [--check] [--list]
 """
 
 import argparse
@@ -17,10 +19,13 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from featsieve.bench.environment import source_hash
+
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "featsieve"
 RESULTS, DOCS = Path("benchmarks/results"), Path("docs/results")
 PYTHON = sys.executable
 # Minutes, and options beside --jobs, --kept and --output; plans are run by `featsieve bench`.
@@ -42,30 +47,55 @@ SCRIPTS: dict[str, tuple[int, list[str]]] = {
 }
 PLANS = {"planted": 90, "open": 240, "paper_thin": 240}
 MARK = "<!-- numbers: benchmarks/results/quality.md -->\n\n"
+IMPORT = re.compile(r"^ *(?:from|import) ([\w.]+)", re.MULTILINE)
 TIMES = re.compile(r"second|minute|time|\bs\b|\bms\b|faster", re.IGNORECASE)
 
 
-def state() -> str:
-    """Return a hash of the package and the benchmarks."""
-    found = hashlib.sha256()
-    for folder, pattern in (("src/featsieve", "*.py"), ("src/featsieve", "*.toml")):
-        for path in sorted((ROOT / folder).rglob(pattern)):
-            found.update(path.read_bytes())
-    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+def digest(paths: Iterable[Path]) -> str:
+    """Return a hash of what can change a score, and of some files."""
+    found = hashlib.sha256(source_hash().encode())
+    for path in sorted(paths):
         found.update(path.read_bytes())
     return found.hexdigest()[:12]
 
 
-def commands(step: str, kept: Path, pages: Path, jobs: int) -> list[list[str]]:
-    """Return what makes one page, beside the rows that are kept."""
+def imported(script: Path) -> set[Path]:
+    """Return a script, the scripts that it imports, and the parts of the package that they name."""
+    found, left = set(), {script}
+    while left:
+        path = left.pop()
+        found.add(path)
+        for name in IMPORT.findall(path.read_text("utf-8")):
+            beside, part = script.with_name(f"{name}.py"), ROOT / "src" / name.replace(".", "/")
+            left |= {beside} - found if beside.exists() else set()
+            if "." in name:
+                found |= {*part.glob("*.py"), *part.parent.glob(f"{part.name}.py")}
+    return found
+
+
+def state(step: str) -> tuple[str, str]:
+    """Return hashes of what decides the rows of a step, and of what decides its page."""
+    if step.startswith("plan "):
+        words = [*(PACKAGE / "report").rglob("*.*"), *(PACKAGE / "bench").rglob("*.*")]
+        return digest([]), digest(path for path in words if path.suffix in (".py", ".toml", ".j2"))
+    rows = digest(imported(ROOT / "benchmarks" / f"{step}.py"))
+    return rows, rows
+
+
+def commands(
+    step: str, kept: Path, pages: Path, jobs: int, others: Sequence[Path] = ()
+) -> list[list[str]]:
+    """Return what makes one page, beside the rows that are kept here or in other folders."""
     if step.startswith("plan "):
         plan = step.removeprefix("plan ")
         cells, page = kept / f"plan_{plan}", pages / DOCS / f"{plan.removesuffix('_thin')}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
         bench = [PYTHON, "-m", "featsieve", "bench"]
+        there = [other / kept.name / cells.name for other in others]
+        taken = [word for path in there if path.exists() for word in ("--rows", str(path))]
         return [
-            [*bench, "run", plan, "--out", str(cells), "--jobs", str(jobs)],
-            [*bench, "report", str(cells), "--markdown", str(page), "--force"],
+            [*bench, "run", plan, "--out", str(cells), "--jobs", str(jobs), *taken],
+            [*bench, "report", str(cells), "-o", str(page), "--force"],
             [*bench, "export", str(cells), "-o", str(page.with_suffix(".csv")), "--force"],
         ]
     script = ROOT / "benchmarks" / f"{step}.py"
@@ -78,6 +108,15 @@ def commands(step: str, kept: Path, pages: Path, jobs: int) -> list[list[str]]:
     command += ["--jobs", str(jobs)] * ('"--jobs"' in text)
     command += ["--kept", str(kept / f"{step}.jsonl")] * ('"--kept"' in text)
     return [[*command, "--output", str(pages / folder / f"{step}.md")]]
+
+
+def take(step: str, kept: Path, others: Sequence[Path]) -> None:
+    """Add to the rows of a script those that other folders have."""
+    files = [folder / f"{step}.jsonl" for folder in (kept, *(o / kept.name for o in others))]
+    texts = [file.read_text("utf-8") if file.exists() else "" for file in files]
+    if any(texts[1:]):
+        lines = dict.fromkeys(line for text in texts for line in text.splitlines())
+        files[0].write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 def without_times(text: str) -> list[str]:
@@ -124,10 +163,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--check", action="store_true", help="compare with the committed pages")
     parser.add_argument("--list", action="store_true", help="say what would be done")
+    parser.add_argument("--rows", nargs="+", type=Path, default=[], metavar="FOLDER")
     arguments = parser.parse_args(argv)
-    kept = ROOT / "build" / "evidence" / state()
-    pages = kept / "pages" if arguments.check else ROOT
-    done = {name for name in every if (kept / f"{name}.{arguments.check:d}.done").exists()}
+    evidence = ROOT / "build" / "evidence"
+    pages = evidence / f"pages_{source_hash()}" if arguments.check else ROOT
+    states = {name: state(name) for name in every}
+    folders = {name: evidence / rows for name, (rows, _) in states.items()}
+    marks = {
+        name: folders[name] / f"{name}.{page}.{arguments.check:d}.done"
+        for name, (_, page) in states.items()
+    }
+    done = {name for name, mark in marks.items() if mark.exists()}
     steps = [name for name in arguments.steps or every if name not in done]
     left = sum(every[name] for name in steps)
     print(f"{len(steps)} steps, about {left / 60:.1f} hours of two cores; {len(done)} are done.")
@@ -143,12 +189,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             print("fseval: left out; set FEATSIEVE_FSEVAL to the folder of its published tables.")
             continue
         print(f"{name}: about {every[name]} minutes", flush=True)
+        kept = folders[name]
         kept.mkdir(parents=True, exist_ok=True)
+        take(name, kept, arguments.rows)
         begun = time.perf_counter()
         with (kept / f"{name}.log").open("a", encoding="utf-8") as log:
             ended = all(
                 subprocess.run(command, cwd=ROOT, stdout=log, stderr=log).returncode == 0
-                for command in commands(name, kept, pages, arguments.jobs)
+                for command in commands(name, kept, pages, arguments.jobs, arguments.rows)
             )
         if not ended:
             print(f"{name}: failed, see {log.name}; the same command tries it again", flush=True)
@@ -156,7 +204,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         if name == "quality" and not arguments.check:
             renew_readme()
-        (kept / f"{name}.{arguments.check:d}.done").touch()
+        marks[name].touch()
         print(f"{name}: {(time.perf_counter() - begun) / 60:.1f} minutes", flush=True)
     if arguments.check:
         failed += compare(pages)

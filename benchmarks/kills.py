@@ -47,7 +47,7 @@ OLD = ("--clusters", "2", "--features", "6", "--subsamples", "0")
 NEW = ("--clusters", "3", "--features", "4", "--subsamples", "0")
 PLAN = """
 datasets = ["iris", "planted_small"]
-experiments = ["default", "grid", "label-free", "curve"]
+experiments = ["default", "grid", "label-free"]
 counts = [2, 4]
 kmeans_seeds = 3
 

@@ -27,7 +27,7 @@ Usage: FEATSIEVE_DATA=folder python benchmarks/quality.py [--sets brain lung ...
 
 import time
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +35,7 @@ import real_data
 from common import difference_table, finish, in_parallel, line, options, table
 from featsieve import JASFS
 from featsieve.evaluation import ClusteringScores, compare_with_reference, paper_protocol
-from featsieve.report.bench.figures import gap_figure, method_styles
-from featsieve.report.figures import for_file
+from featsieve.report.figures import FAINT, INK, draw, for_file
 
 COUNTS = (10, 30, 50, 100, 150, 200, 300)
 METHODS = ("JASFS", "all features", "random", "max variance", "paper solver", "true labels")
@@ -152,18 +151,28 @@ def draw_gap(found: dict, names: list[str], path: Path) -> None:
     """Draw the share of the gap in ACC between all features and true labels that is closed."""
     table = [[found[name, m]["area"][0] for m in METHODS] for name in names]
     gap = compare_with_reference(table, "all features", names=METHODS, ceiling="true labels")
-    controls = ("all features", "random", "max variance", "true labels")
-    facts = [
-        SimpleNamespace(
-            name=name,
-            control=name in controls,
-            selector="" if name in controls else "JASFS",
-            published=name == "paper solver",
-        )
-        for name in METHODS
-    ]
-    figure = gap_figure(gap, "acc", styles=method_styles(facts))
-    path.write_text(for_file(figure.svg), encoding="utf-8")
+    closed = {name: 100 * np.array(own.closed) for name, own in gap.items()}
+    names = sorted((n for n in closed if np.isfinite(closed[n][0])), key=lambda n: -closed[n][0])
+    ends = np.array([closed[name][1:] for name in names])
+    looks = {"paper solver": ("#1f83c6", "*"), "random": ("#8a8f98", "x")}
+    looks |= {"true labels": ("#8a8f98", "_"), "max variance": ("#8a8f98", "+")}
+
+    def paint(axes: Any) -> None:
+        axes.axvline(0.0, color=INK, linewidth=0.8, zorder=1)
+        axes.grid(visible=False, axis="y")
+        for place, name in enumerate(names):
+            band = {"color": FAINT, "linewidth": 5, "solid_capstyle": "round", "zorder": 2}
+            axes.plot(ends[place], [place] * 2, **band)
+            colour, marker = looks.get(name, ("#d55e00", "o"))
+            axes.plot([closed[name][0]], [place], color=colour, marker=marker, ms=8, zorder=4)
+        axes.set_yticks(range(len(names)), names)
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        # a control far below all features must not squeeze the rest
+        axes.set_xlim(max(-110.0, ends.min() - 5.0), max(105.0, ends.max() + 5.0))
+        axes.set_xlabel("% of the gap in ACC: 0 all features, 100 true labels")
+
+    path.write_text(for_file(draw(paint, 5.0, 1.0 + 0.26 * len(names))), encoding="utf-8")
 
 
 def main() -> None:

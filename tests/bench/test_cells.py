@@ -6,7 +6,7 @@ from featsieve.bench.cells import Cell
 
 CELL = Cell("grid", "iris", "N", "NDFS", params={"alpha": 0.5, "beta": 2.0}, counts=(2, 3))
 OTHER = {
-    "experiment": "curve",
+    "experiment": "time",
     "dataset": "wine",
     "method": "M",
     "selector": "MCFS",

@@ -17,9 +17,8 @@ OWN = Method("JASFS", "JASFS", grid={"sparsity": (0.1, 0.2)}, own_count=True)
 WINE = {"wine": (178, 13, 3)}
 
 
-def plan_of(*methods, experiments=("grid", "label-free", "curve"), **more):
-    how = {"counts": (2, 4, 8), "curve_counts": (1, 5), **more}
-    return Plan("p", "P", ("wine",), experiments, methods, **how)
+def plan_of(*methods, experiments=("grid", "label-free"), **more):
+    return Plan("p", "P", ("wine",), experiments, methods, counts=(2, 4, 8), **more)
 
 
 def finished(plan, values, status="done", *, checksum=None):
@@ -34,7 +33,7 @@ def finished(plan, values, status="done", *, checksum=None):
 
 
 def label_free(plan, rows):
-    return [cell for cell in plan.dependent_cells(rows, WINE) if cell.experiment == "label-free"]
+    return plan.dependent_cells(rows, WINE)
 
 
 def test_the_fewest_features_within_the_tolerance_of_the_best():
@@ -56,19 +55,7 @@ def test_the_label_free_choice_does_not_see_what_labels_were_used_for():
     for _ in range(5):
         rows["acc_mean"] = random.permutation(rows["acc_mean"])
         assert label_free(plan, rows) == chosen
-    only = plan_of(NDFS, MCFS, EVERYTHING, OWN, experiments=("grid", "label-free"))
-    assert label_free(only, rows.drop(columns=["acc_mean", "nmi_mean"])) == chosen
-
-
-def test_the_curve_follows_the_best_accuracy():
-    plan = plan_of(NDFS, MCFS, EVERYTHING)
-    rows = finished(plan, lambda c, k: (0.0, 0.9 if c.params.get("beta") == 2.0 else 0.5, 13))
-    cells = [cell for cell in plan.dependent_cells(rows, WINE) if cell.experiment == "curve"]
-    assert [(cell.method, cell.params, cell.counts) for cell in cells] == [
-        ("NDFS", {"beta": 2.0}, (1, 5)),
-        ("MCFS", {}, (1,)),
-        ("MCFS", {}, (5,)),
-    ]
+    assert label_free(plan, rows.drop(columns=["acc_mean", "nmi_mean"])) == chosen
 
 
 def test_nothing_is_chosen_before_the_grid_is_finished():
@@ -100,7 +87,7 @@ def test_every_seed_chooses_for_itself():
 
 
 def test_choices_are_made_among_rows_of_one_file():
-    plan = plan_of(NDFS, experiments=("grid", "label-free"))
+    plan = plan_of(NDFS)
     old, new = (
         finished(
             plan, lambda c, k, best=best: (float(c.params["beta"] == best), 0.5), checksum=checksum

@@ -20,8 +20,6 @@ def test_versions_and_machine_are_described():
     assert found["featsieve"] == featsieve.__version__
     assert found["source"] == source_hash()
     assert platform.system() in machine()
-    package = Path(featsieve.__file__).parent
-    assert all((package / name).exists() for name in NOT_COMPUTING)
 
 
 def test_nothing_private_is_told():
@@ -30,3 +28,17 @@ def test_nothing_private_is_told():
     assert str(Path.cwd()) not in text
     assert socket.gethostname() not in text
     assert f" {getpass.getuser()} " not in f" {text} "
+
+
+def test_what_can_change_a_score_is_in_the_hash_of_the_source():
+    package = Path(featsieve.__file__).parent
+    assert all((package / name).exists() for name in NOT_COMPUTING)
+    files = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
+    inside = {name for name in files if not name.startswith(NOT_COMPUTING)}
+    assert {name.split("/")[0] for name in inside if "/" in name} == {
+        *("arrays", "bench", "criteria", "datasets", "evaluation", "graphs", "hypotheses", "jasfs"),
+        *("selectors", "solvers", "terms", "tuning"),
+    }
+    bench = {name for name in inside if name.startswith("bench/")}
+    assert bench == {"bench/cells.py", "bench/methods.py", "bench/worker.py"}
+    assert {"base.py", "choices.py", "constraints.py", "defaults.py", "validation.py"} < inside

@@ -29,7 +29,7 @@ def test_the_smallest_plan():
     assert not method.own_count
     assert not method.per_count
     assert (plan.title, plan.seeds, plan.kmeans_seeds, plan.cell_seconds) == ("mine", (0,), 10, 600)
-    assert plan.curve_counts == plan.counts == (2, 3)
+    assert plan.counts == (2, 3)
 
 
 def test_files_with_a_column_of_classes():
@@ -61,7 +61,10 @@ def method(line, name="NDFS"):
         ('datasets = ["iris"]\nexperiments = ["grid"]\n' + NDFS, r"'counts' is missing"),
         (HEAD.replace("iris", "irish") + NDFS, r"datasets: .*'irish'.*'iris'"),
         (HEAD.replace('"grid"', '"grit"') + NDFS, r"experiments must be one of .*'grid'.*'grit'"),
-        (HEAD.replace('"default", "grid"', '"curve"') + NDFS, r"'curve' is chosen from 'grid'"),
+        (
+            HEAD.replace('"default", "grid"', '"label-free"') + NDFS,
+            r"'label-free' is chosen from 'grid'",
+        ),
         (HEAD.replace("[2, 3]", "[0]") + NDFS, r"counts: each must be an integer of at least 1.*0"),
         (HEAD.replace("[2, 3]", "2") + NDFS, r"counts must be a list"),
         ("seeds = [true]" + HEAD + NDFS, r"seeds: each must be an integer.*True"),
@@ -141,7 +144,6 @@ def test_the_paper_has_its_ten_methods_and_its_grid():
     assert published < {method.name for method in plan.methods}
     assert len(method_of(plan, "JASFS (published)").points()) == 294
     assert method_of(plan, "JASFS (published)").own_count
-    assert plan.curve_counts == (30, 60, 90, 120, 150, 180, 210, 240)
 
 
 def test_a_plan_comes_from_a_file_or_its_name_is_wrong(tmp_path):

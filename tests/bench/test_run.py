@@ -22,7 +22,7 @@ from featsieve.bench.store import Store
 TINY = """
 title = "Tiny"
 datasets = ["iris", "planted_small"]
-experiments = ["default", "grid", "label-free", "curve"]
+experiments = ["default", "grid", "label-free"]
 counts = [2, 4]
 kmeans_seeds = 3
 
@@ -93,6 +93,15 @@ def whole(tmp_path_factory):
         return plan, folder / "out", run_plan(plan, folder / "out")
 
 
+def test_results_of_another_folder_are_taken_and_the_rest_is_run(whole, tmp_path):
+    plan, out, summary = whole
+    half = tmp_path / "half.jsonl"
+    half.write_bytes(b"".join(lines(out)[::2]))
+    again = run_plan(plan, tmp_path / "out", rows=[half])
+    assert again.computed == summary.computed - len(lines(out)[::2])
+    assert again.statuses == summary.statuses
+
+
 def start(plan, out, *, jobs):
     """Start the command in a process group of its own."""
     command = [sys.executable, "-m", "featsieve", "bench", "run", plan, "--out", out]
@@ -159,7 +168,7 @@ def test_a_plan_is_run_whole_and_once(whole):
     rows = Store(out).read()
     independent = load_plan(plan).cells(shapes())
     dependent = load_plan(plan).dependent_cells(rows, shapes())
-    assert len(dependent) == 2 * 2 * 2  # data sets, methods, label-free and curve
+    assert len(dependent) == 2 * 2  # data sets, methods
     assert {cell.id for cell in [*independent, *dependent]} == set(rows["cell"])
     assert len(lines(out)) == rows["cell"].nunique() == summary.total == summary.computed
     assert summary.statuses == {"done": summary.total}
@@ -171,7 +180,7 @@ def test_a_plan_is_run_whole_and_once(whole):
 
 @pytest.mark.slow
 def test_data_sets_come_together_the_largest_first_and_times_are_taken_last_and_alone(tmp_path):
-    text = TINY.replace('"default", "grid", "label-free", "curve"', '"default", "time"')
+    text = TINY.replace('"default", "grid", "label-free"', '"default", "time"')
     run_plan(write_plan(tmp_path, text), tmp_path / "out", jobs=2)
     first = [rows[0] for rows in Store(tmp_path / "out").cells().values()]
     order = [(row["experiment"], row["dataset"]) for row in first]
@@ -276,9 +285,7 @@ def test_a_data_set_that_is_away_is_left_for_later(tmp_path, monkeypatch):
     monkeypatch.delenv("FEATSIEVE_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     text = TINY.replace('"planted_small"', '"later.npz"')
-    plan = write_plan(
-        tmp_path, text.replace('"default", "grid", "label-free", "curve"', '"default"')
-    )
+    plan = write_plan(tmp_path, text.replace('"default", "grid", "label-free"', '"default"'))
     heard = []
     progress = BenchProgress()
     progress.say = heard.append

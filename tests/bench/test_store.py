@@ -1,5 +1,6 @@
 """Lines that are there whole or not at all, and the plan they belong to."""
 
+import gzip
 import os
 
 import pytest
@@ -92,3 +93,28 @@ def test_a_plan_that_cannot_be_used_is_told(store, text, message):
     (store.folder / "plan.json").write_text(text)
     with pytest.raises(ValueError, match=message):
         store.read()
+
+
+def test_what_the_same_code_has_computed_elsewhere_is_taken(store, tmp_path):
+    timed = Cell("time", "iris", "N", "NDFS", counts=(2,))
+    there = Store(tmp_path / "there")
+    with there.writing():
+        there.write([row_of(), row_of(n_features=4)])
+        there.write([row_of(OTHER)])  # which failed here
+        there.write([row_of(timed, machine="another")])
+        old = Cell("default", "iris", "N", "NDFS")
+        there.write([row_of(old, versions='{"source": "old"}')])
+        new = Cell("default", "digits", "N", "NDFS")
+        there.write([row_of(new, acc_mean=0.125)])
+    with store.writing():  # of another state of the code: replaced
+        store.write([row_of(new, versions='{"source": "old"}')])
+    assert store.take(there.folder) == 2
+    assert store.statuses() == {CELL.id: "done", OTHER.id: "done", new.id: "done"}
+    assert store.rows_of([new.id])["acc_mean"].tolist() == [0.125]
+    assert store.take(there.path) == 0
+    packed = tmp_path / "cells.jsonl.gz"
+    packed.write_bytes(gzip.compress(there.path.read_bytes()))
+    with Store(tmp_path / "third").writing():
+        assert Store(tmp_path / "third").take(packed) == 3
+    with pytest.raises(FileNotFoundError, match=r"There is no .*: name a folder that `featsieve"):
+        store.take(tmp_path / "nowhere")

@@ -33,7 +33,7 @@ def test_version_and_help(call):
     "command",
     [
         *("select", "apply", "inspect", "compare", "report", "doctor", "demo"),
-        *("bench run", "bench report", "bench paper", "bench export"),
+        *("bench run", "bench report", "bench export"),
     ],
 )
 def test_every_command_teaches_by_example(call, command):

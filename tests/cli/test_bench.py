@@ -19,11 +19,10 @@ def test_from_plan_to_report_and_table(call, tmp_path):
     assert "cells (100 %)" in shown
     assert f"featsieve bench report {out}" in told
 
-    page, text = tmp_path / "new" / "report.html", tmp_path / "new" / "report.md"
-    code, told, _ = call("bench", "report", out, "-o", page, "--markdown", text)
+    text = tmp_path / "new" / "report.md"
+    code, told, _ = call("bench", "report", out, "-o", text)
     assert code == 0
-    assert told == f"Wrote {page} and {text}\n"
-    assert "Tiny" in page.read_text(encoding="utf-8")
+    assert told == f"Wrote {text}\n"
     assert "Tiny" in text.read_text(encoding="utf-8")
     assert "unfinished" not in text.read_text(encoding="utf-8")
 
@@ -36,13 +35,13 @@ def test_from_plan_to_report_and_table(call, tmp_path):
 
     cells = out / "cells.jsonl"
     cells.write_bytes(b"".join(cells.read_bytes().splitlines(keepends=True)[:-1]))
-    call("bench", "report", out, "-o", page, "--markdown", text, "--force")
+    call("bench", "report", out, "-o", text, "--force")
     assert "unfinished" in text.read_text(encoding="utf-8")
 
 
 def test_the_paper_without_its_data_says_where_to_get_them(call, tmp_path, monkeypatch):
     monkeypatch.setenv("FEATSIEVE_CACHE", str(tmp_path / "cache"))
-    code, _, told = call("bench", "paper", "--out", tmp_path / "out", "--data", tmp_path)
+    code, _, told = call("bench", "run", "paper", "--out", tmp_path / "out", "--data", tmp_path)
     assert code == 2
     *lines, last = told.splitlines()
     assert len(lines) > 1

@@ -81,7 +81,7 @@ def content(folder):
         (("apply", "results", "people.csv", "-o", "a.csv", "--clusters", "c.csv"), "c.csv"),
         (("compare", "people.csv", "-o", "c.csv", "--methods", THREE, *FAST), "c.csv"),
         (("report", "results"), "results/report.html"),
-        (("report", "bench"), "bench/report.html"),
+        (("report", "bench"), "bench/report.md"),
         (("bench", "export", "bench", "-o", "there.csv", "--force"), "there.csv"),
         (("bench", "run", "one.toml", "--out", "bench"), "bench/plan.json"),
     ],
@@ -129,7 +129,7 @@ def test_results_that_a_killed_command_had_renamed_come_back(call, home, tmp_pat
         (("compare", "people.csv", "--methods", "maxvariance", *FAST, "-o"), "c.csv", "MaxVar"),
         (("apply", "results", "people.csv", "-o"), "a.csv", "marker_"),
         (("report", "results", "-o"), "page.html", "</html>"),
-        (("bench", "report", "bench", "--markdown"), "page.md", "variance"),
+        (("bench", "report", "bench", "-o"), "page.md", "variance"),
         (("bench", "export", "bench", "-o"), "rows.csv", "variance"),
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, tuple) else "",
@@ -155,12 +155,15 @@ def test_a_file_is_replaced_on_request_only(
 def test_the_page_of_a_run_is_its_own(call, home, monkeypatch):
     """It is written again without asking, under whatever name."""
     monkeypatch.chdir(home)
-    for command in (("report", "results"), ("report", "bench"), ("bench", "report", "bench")):
-        page = home / command[-1] / "report.html"
-        for more in ((), ("-o", page), ("-o", f"{command[-1]}/report.html")):
+    for folder, name, words in (
+        ("results", "report.html", "</html>"),
+        ("bench", "report.md", "ACC"),
+    ):
+        page = home / folder / name
+        for more in ((), ("-o", page), ("-o", f"{folder}/{name}")):
             page.write_text("old")
-            assert call(*command, *more)[0] == 0
-            assert "</html>" in page.read_text()
+            assert call("report", folder, *more)[0] == 0
+            assert words in page.read_text()
 
 
 @pytest.mark.slow

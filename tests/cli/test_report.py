@@ -25,9 +25,6 @@ def test_of_a_selection(call, people, tmp_path):
     assert code == 2
     assert "-o FILE.html" in told
     assert (out / "model.skops").read_bytes() == model
-    code, _, told = call("report", out, "--markdown", tmp_path / "page.md")
-    assert code == 2
-    assert "--markdown is for benchmarks" in told
 
 
 def test_of_nothing(call, tmp_path):
@@ -48,6 +45,6 @@ def test_of_a_benchmark_for_machines(call, tmp_path):
     assert code == 0
     assert summary["total"] == summary["computed"] == summary["statuses"]["done"] > 0
     assert summary["flawless"] is True
-    page = tmp_path / "page.html"
+    page = tmp_path / "page.md"
     assert call("report", tmp_path / "out", "-o", page) == (0, f"Wrote {page}\n", "")
     assert "Tiny" in page.read_text(encoding="utf-8")

@@ -279,10 +279,7 @@ def _estimator(selector: Any, **given: Any) -> Any:
 
 
 def _check_clusters(fitted: Any, X: Any, batch: Any) -> StructureTest | None:
-    """Return whether there are clusters, and warn where there are none, or doubtful ones.
-
-    A fit whose numbers were given has not asked. The test looks at a few hundred cells at most.
-    """
+    """Return whether there are clusters, and warn where there are none, or doubtful ones."""
     structure = fitted_attribute(fitted, "structure_")
     if structure is None:
         inside, codes, _ = within_batches(X, batch)

@@ -104,11 +104,7 @@ def about_fit(fitted: Any, found: Expression, *, structure: StructureTest | None
 
 
 def named_constraints(given: Mapping[str, Any], names: np.ndarray) -> dict[str, Any]:
-    """Return constraints in positions by the names of the genes.
-
-    Groups and prices become data frames with a row per gene (or group that has a price): keys of
-    a .h5ad file may not hold "/", which names may.
-    """
+    """Return constraints by the names of genes, as .h5ad files can hold them (no "/" in keys)."""
     import pandas as pd
 
     found = dict(given)

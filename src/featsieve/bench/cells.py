@@ -19,9 +19,7 @@ from featsieve.bench.environment import machine, versions
 SCHEMA_VERSION = 2
 
 # What is asked of a selector; the order is that in which a run goes through them.
-EXPERIMENTS = ("default", "grid", "label-free", "curve", "time")
-# Cells of these are made from finished grid cells of the same data set and method.
-DEPENDENT = ("label-free", "curve")
+EXPERIMENTS = ("default", "grid", "label-free", "time")
 # Cells of these are run with nothing beside them, so that their times can be compared.
 ALONE = ("time",)
 

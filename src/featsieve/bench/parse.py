@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from featsieve.bench.cells import DEPENDENT, EXPERIMENTS
+from featsieve.bench.cells import EXPERIMENTS
 from featsieve.bench.methods import ALL_FEATURES, RESERVED, class_of, defaults_of, selector_names
 from featsieve.bench.plan import Method, Plan
 from featsieve.datasets import dataset_info
@@ -70,7 +70,7 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
     --------
     >>> from featsieve.bench import load_plan
     >>> load_plan("paper").experiments
-    ('default', 'grid', 'label-free', 'curve', 'time')
+    ('default', 'grid', 'label-free', 'time')
     """
     given = os.fspath(name_or_path)
     if given in plan_names():
@@ -120,7 +120,6 @@ def _plan(content: dict[str, Any], *, name: str) -> Plan:
         "datasets": _datasets,
         "experiments": partial(_some, options=EXPERIMENTS),
         "counts": lambda key, value: tuple(sorted(set(_integers(key, value, low=1)))),
-        "curve_counts": partial(_integers, low=1),
         "kmeans_seeds": partial(_number, low=1, integer=True),
         "seeds": partial(_integers, low=0),
         "cell_seconds": partial(_number, low=0.0, strict=True),
@@ -137,10 +136,9 @@ def _plan(content: dict[str, Any], *, name: str) -> Plan:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"methods: the name {twice[0]!r} comes twice; each needs its own.")
-    chosen = [kind for kind in DEPENDENT if kind in read["experiments"]]
-    if chosen and "grid" not in read["experiments"]:
-        raise ValueError(f"experiments: {chosen[0]!r} is chosen from 'grid': add it.")
-    return Plan(**{"name": name, "title": name, "curve_counts": read["counts"], **read})
+    if "label-free" in read["experiments"] and "grid" not in read["experiments"]:
+        raise ValueError("experiments: 'label-free' is chosen from 'grid': add it.")
+    return Plan(**{"name": name, "title": name, **read})
 
 
 def _method(entry: Any, lists: Mapping[str, list[Any]]) -> Method:

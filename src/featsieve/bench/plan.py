@@ -8,9 +8,8 @@
         "iris", "wine",                          # see featsieve.datasets.dataset_names
         "mine.csv#kind",                         # a table, and its column with the classes
     ]
-    experiments = ["default", "grid"]            # and label-free, curve, time: docs/benchmark.md
+    experiments = ["default", "grid"]            # and label-free, time: docs/benchmark.md
     counts = [10, 20]                            # numbers of features, for all but "default"
-    curve_counts = [5, 10]                       # the same for the curves
     kmeans_seeds = 10                            # runs of k-means per evaluation
     seeds = [0]                                  # random_state of the methods
     cell_seconds = 300                           # time limit of one fit with its evaluations
@@ -53,9 +52,8 @@ from featsieve.datasets.registry import registry
 
 # Parameter of a RandomSelector in the grid: which of its rankings.
 RANKING = "ranking"
-# All that the label-free choice may see, and what the choice by labels sees.
+# All that the label-free choice may see.
 WITHOUT_LABELS = ["cell", "params", "seed", "n_features", "criterion"]
-WITH_LABELS = ["cell", "params", "seed", "n_features", "acc_mean"]
 
 # Of the files of the data sets.
 Checksums = Mapping[str, str | None]
@@ -93,7 +91,7 @@ class Plan:
         A data set that is a file is named by its path, with the column of the classes behind a
         "#": see `featsieve.datasets.load_dataset`.
     methods : tuple of Method
-    counts, curve_counts, seeds : tuple of int
+    counts, seeds : tuple of int
     kmeans_seeds : int
     cell_seconds : float
 
@@ -114,7 +112,6 @@ class Plan:
     experiments: tuple[str, ...]
     methods: tuple[Method, ...]
     counts: tuple[int, ...]
-    curve_counts: tuple[int, ...] = ()
     seeds: tuple[int, ...] = (0,)
     kmeans_seeds: int = 10
     cell_seconds: float = 600.0
@@ -135,24 +132,19 @@ class Plan:
     def dependent_cells(
         self, rows: Any, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None = None
     ) -> list[Cell]:
-        """Return the cells that follow from finished grid cells, of which ``rows`` are the rows.
-
-        "label-free" ones are chosen by the criterion and nothing else; "curve" ones by accuracy:
-        of those data sets and methods of which every grid cell is finished.
-        """
+        """Return the cells that the criterion chooses from ``rows``, where the grid is finished."""
         found: list[Cell] = []
-        for expansion in self._expansions(shapes, checksums):
+        for expansion in (
+            self._expansions(shapes, checksums) if "label-free" in self.experiments else ()
+        ):
             expected = {cell.id for cell in expansion.grid()}
             own = rows[rows["cell"].isin(expected)]
             if set(own["cell"]) != expected:
                 continue
             done = own[own["status"] == "done"]
-            # The label-free choice is handed a table in which no column was made with labels.
-            if "label-free" in self.experiments:
-                found += expansion.label_free(done[WITHOUT_LABELS])
-            if "curve" in self.experiments and expansion.method.selector != ALL_FEATURES:
-                found += expansion.curve(done[WITH_LABELS])
-        return sorted(found, key=lambda cell: self.experiments.index(cell.experiment))
+            # The choice is handed a table in which no column was made with labels.
+            found += expansion.label_free(done[WITHOUT_LABELS])
+        return found
 
     def _expansions(
         self, shapes: Mapping[str, Sequence[int]], checksums: Checksums | None
@@ -193,7 +185,7 @@ class _Expansion:
         own = self.method.own_count
         for seed in self.seeds:
             for point in self.points():
-                for counts in [None] if own else self.fitted_counts(self.plan.counts):
+                for counts in [None] if own else self.fitted_counts():
                     yield self.cell("grid", seed=seed, counts=counts, params=point)
 
     def label_free(self, rows: Any) -> Iterator[Cell]:
@@ -208,21 +200,11 @@ class _Expansion:
             params = json.loads(chosen["params"])
             yield self.cell("label-free", seed=int(seed), params=params, counts=counts)
 
-    def curve(self, rows: Any) -> Iterator[Cell]:
-        """Yield the setting of the best accuracy at all counts of the curve: it uses labels."""
-        for seed, some in rows.dropna(subset="acc_mean").groupby("seed"):
-            best = some.sort_values(
-                ["acc_mean", "n_features", "cell"], ascending=[False, True, True]
-            ).iloc[0]
-            for counts in self.fitted_counts(self.plan.curve_counts):
-                params = json.loads(best["params"])
-                yield self.cell("curve", seed=int(seed), params=params, counts=counts)
-
     def time(self) -> Iterator[Cell]:
         """Yield the method with the paper's stopping rule, at the middle of the plan's counts."""
         if self.method.selector in (ALL_FEATURES, TRUE_LABELS):
             return
-        possible = self.possible_counts(self.plan.counts)
+        possible = self.possible_counts()
         iterates = {"max_iter", "tol", "callback"} <= defaults_of(self.method.selector).keys()
         params = {**self.method.params, **(defaults.BENCH_TIMED if iterates else {})}
         yield self.cell(
@@ -258,16 +240,16 @@ class _Expansion:
         seeded = "random_state" in defaults_of(self.method.selector)
         return self.plan.seeds if seeded else self.plan.seeds[:1]
 
-    def fitted_counts(self, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
+    def fitted_counts(self) -> list[tuple[int, ...]]:
         """Return the counts that one fit each answers for."""
-        possible = self.possible_counts(counts)
+        possible = self.possible_counts()
         return [(count,) for count in possible] if self.method.per_count else [possible]
 
     def points(self) -> list[dict[str, Any]]:
         """Return the settings that the grid tries; of a RandomSelector, the numbers of rankings."""
         if self.method.selector != RANDOM:
             return self.method.points()
-        n_counts = len(self.possible_counts(self.plan.counts))
+        n_counts = len(self.possible_counts())
         sizes = [
             len(other.points()) * (1 if other.own_count else n_counts)
             for other in self.plan.methods
@@ -275,6 +257,7 @@ class _Expansion:
         ]
         return [{RANKING: i} for i in range(-(-max(sizes, default=1) // n_counts))]
 
-    def possible_counts(self, counts: tuple[int, ...]) -> tuple[int, ...]:
+    def possible_counts(self) -> tuple[int, ...]:
         """Return the counts that the table allows; all its columns if these are fewer than any."""
+        counts = self.plan.counts
         return tuple(count for count in counts if count <= self.n_columns) or (self.n_columns,)

@@ -36,12 +36,7 @@ def run_cells(
     tick: Callable[[], None] = lambda: None,
     alone: bool = False,
 ) -> Results:
-    """Run cells in worker processes, and give each as it comes.
-
-    When a process dies, the cells that were under way are run again one by one: what dies ``alone``
-    is its own fault. If the iterator is closed before its end, what was begun is given up and no
-    worker is left.
-    """
+    """Run cells in processes, each given as it comes; what dies ``alone`` is its own fault."""
     waiting = deque(cells)
     # One cell more waits for the next free worker; a single job is timed with nothing beside it.
     most = jobs + (jobs > 1)

@@ -2,7 +2,7 @@
 
 Cells of one data set are run next to each other, because the workers keep what they share; the
 largest data sets come first, so that no worker is left alone with one at the end. Cells that are
-made from finished ones (label-free, curve) form a second wave. Running times are taken last, one
+made from finished ones (label-free) form a second wave. Running times are taken last, one
 cell at a time.
 """
 
@@ -106,9 +106,10 @@ def run_plan(
     download: bool = False,
     jobs: int = 1,
     retry: bool = False,
+    rows: Iterable[str | os.PathLike[str]] | None = None,
     progress: BenchProgress | None = None,
 ) -> RunSummary:
-    """Run the cells of a plan that are not there yet; ``retry``: also those without a result."""
+    """Run the cells of a plan that are not there; ``rows``: folders to take some from."""
     from joblib import effective_n_jobs
 
     plan = plan if isinstance(plan, Plan) else load_plan(os.fspath(plan))
@@ -122,6 +123,8 @@ def run_plan(
         folder = None if data is None else os.path.abspath(data)
         run = _Run(plan, tables, Store(out), folder, effective_n_jobs(jobs), retry, progress)
         with run.store.writing():
+            for path in rows or ():
+                progress.say(f"{run.store.take(path)} cells taken from {os.fspath(path)}")
             return run.whole()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(

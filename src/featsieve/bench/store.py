@@ -6,6 +6,7 @@ lines of a cell the last counts. ``plan.json`` lists the cells of the plan that 
 of other plans stay, are found again when that plan is run again, and are not read.
 """
 
+import gzip
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,8 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from featsieve.bench.cells import EXPERIMENTS, SCHEMA, SCHEMA_VERSION, Cell
+from featsieve.bench.cells import ALONE, EXPERIMENTS, SCHEMA, SCHEMA_VERSION, Cell
+from featsieve.bench.environment import machine, source_hash
 from featsieve.bench.plan import Plan
 from featsieve.io.files import UNFINISHED, explain_write_errors, write_text
 from featsieve.io.guard import read_small
@@ -60,17 +62,30 @@ class Store:
 
     def cells(self) -> dict[str, list[dict[str, Any]]]:
         """Return the rows of every finished cell."""
-        found = {}
-        lines = self.path.read_bytes().split(b"\n") if self.path.exists() else [b""]
-        for number, line in enumerate(lines[:-1], start=1):
-            try:
-                rows = json.loads(line)
-                found[rows[0]["cell"]] = [{**SCHEMA, **row} for row in rows]
-            except (ValueError, LookupError, TypeError, RecursionError) as error:
-                raise ValueError(
-                    f"{self.path} is damaged: remove its line {number} and run the plan again."
-                ) from error
-        return found
+        return _read_cells(self.path) if self.path.exists() else {}
+
+    def take(self, path: str | os.PathLike[str]) -> int:
+        """Add cells of another folder, or of its ``cells.jsonl`` (also .gz), and return how many.
+
+        Only those that the present code has computed, and that are not there: what a file held and
+        what was asked is in a cell's identity. Times of another machine are not taken.
+        """
+        file = Path(path) / self.path.name if Path(path).is_dir() else Path(path)
+        if not file.is_file():
+            raise FileNotFoundError(
+                f"There is no {file}: name a folder that `featsieve bench run` wrote, or the "
+                "cells.jsonl of one."
+            )
+        here = {c: overall_status(rows) for c, rows in self.cells().items() if _is_present(rows)}
+        taken = 0
+        for cell, rows in _read_cells(file).items():
+            first, done = rows[0], overall_status(rows) == "done"
+            same = _is_present(rows) and first["schema_version"] == SCHEMA_VERSION
+            same &= first["experiment"] not in ALONE or first["machine"] == machine()
+            if same and (cell not in here or (done and here[cell] != "done")):
+                self.write(rows)
+                taken += 1
+        return taken
 
     def statuses(self) -> dict[str, str]:
         """Return the status of every finished cell."""
@@ -132,3 +147,24 @@ class Store:
 def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the status of a cell: "done" if all its rows are, else that of the first other."""
     return next((str(row["status"]) for row in rows if row["status"] != "done"), "done")
+
+
+def _is_present(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether the present code has computed a cell."""
+    return json.loads(rows[0]["versions"] or "{}").get("source") == source_hash()
+
+
+def _read_cells(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of every finished cell of a file, which may be packed (.gz)."""
+    found, content = {}, path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(content)
+    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+        try:
+            rows = json.loads(line)
+            found[rows[0]["cell"]] = [{**SCHEMA, **row} for row in rows]
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            raise ValueError(
+                f"{path} is damaged: remove its line {number} and run the plan again."
+            ) from error
+    return found

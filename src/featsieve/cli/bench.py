@@ -1,7 +1,6 @@
 """``featsieve bench``: run the benchmarks, and read what came of them."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,47 +23,35 @@ bench = typer.Typer(
 )
 
 
-@dataclass
-class Running:
-    """How a plan is run: parameters of `featsieve.bench.run.run_plan`, and --strict."""
-
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data sets [default: $FEATSIEVE_DATA].")
-    ] = None
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Cells run at the same time; -1: one per core.")
-    ] = 1
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Run cells again that failed or took too long before.")
-    ] = False
-    download: Annotated[
-        bool,
-        typer.Option("--download", help="Fetch data sets that are not there, where possible."),
-    ] = False
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with exit code 1 unless every cell has a result.")
-    ] = False
-
-    def run(self, plan: str, out: Path | None) -> "RunSummary":
-        """Run a plan with progress shown."""
-        from featsieve.bench.parse import load_plan
-        from featsieve.bench.run import BenchProgress, run_plan
-
-        loaded = load_plan(plan)
-        folder = out or Path(f"bench-{loaded.name}")
-        how = {name: value for name, value in vars(self).items() if name != "strict"}
-        return run_plan(loaded, folder, progress=BenchProgress(sys.stderr), **how)
-
-
 @bench.command("run")
-@options.spread_groups
 def run_command(
     plan: Annotated[str, typer.Argument(help=f"One of {PLANS}, or a TOML file.")],
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder of the results [default: bench-PLAN].")
     ] = None,
-    *,
-    running: Running,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data sets [default: $FEATSIEVE_DATA].")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Cells run at the same time; -1: one per core.")
+    ] = 1,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run cells again that failed or took too long before.")
+    ] = False,
+    rows: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Results to start from: a folder of another run, or its cells.jsonl (also .gz); "
+            "only what the same code computed is taken. Can be repeated."
+        ),
+    ] = None,
+    download: Annotated[
+        bool,
+        typer.Option("--download", help="Fetch data sets that are not there, where possible."),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with exit code 1 unless every cell has a result.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Run a plan.
@@ -77,42 +64,32 @@ def run_command(
     code is 0, or 1 with `--strict`.
 
     Example: `featsieve bench run smoke --out results --jobs 2`
+
+    Example: `featsieve bench run paper --data my-data --jobs 2`
     """
-    summary = running.run(plan, out)
+    from featsieve.bench.parse import load_plan
+    from featsieve.bench.run import BenchProgress, run_plan
+
+    loaded = load_plan(plan)
+    summary = run_plan(
+        loaded,
+        out or Path(f"bench-{loaded.name}"),
+        data=data,
+        download=download,
+        jobs=jobs,
+        retry=retry,
+        rows=rows,
+        progress=BenchProgress(sys.stderr),
+    )
     if as_json:
         total = {"total": summary.total, "flawless": summary.flawless}
         print_json({**vars(summary), "folder": str(summary.folder), **total})
     else:
         _print_summary(summary)
-    raise typer.Exit(int(running.strict and not summary.flawless))
+    raise typer.Exit(int(strict and not summary.flawless))
 
 
 bench.command("report")(report)
-
-
-@bench.command("paper")
-@options.spread_groups
-def paper_command(
-    out: Annotated[Path, typer.Option("--out", help="Folder of the results.")] = Path(
-        "bench-paper"
-    ),
-    *,
-    running: Running,
-) -> None:
-    """Run the experiments of the JASFS paper, and write their report.
-
-    The same as `bench run paper`, followed by report.html, report.md and results.csv in the folder
-    of the results, which are replaced each time. The paper's own numbers are printed beside ours as
-    "published". With `--strict` the exit code is 1 if a cell has no result or a data set is left
-    out.
-
-    Example: `featsieve bench paper --data my-data --out results --jobs 2`
-    """
-    summary = running.run("paper", out)
-    _print_summary(summary)
-    report(out, markdown=out / "report.md", force=True)
-    export_command(out, out / "results.csv", force=True)
-    raise typer.Exit(int(running.strict and not summary.flawless))
 
 
 @bench.command("export")

@@ -146,10 +146,7 @@ def make_catalogue_table(
 
 
 def _binary(labels: np.ndarray, d: int, m: int, rng: np.random.RandomState) -> np.ndarray:
-    """Return columns 0/1 of rates .05 to .5, m of .1 or .8 by cluster, ten one-hot groups of five.
-
-    An informative column has both rates: one that has not would tell nothing.
-    """
+    """Return columns 0/1 of rates .05 to .5, m of .1 or .8 by cluster, ten one-hot groups of 5."""
     n, c = len(labels), labels.max() + 1
     X = rng.random_sample((n, d)) < rng.uniform(0.05, 0.5, d)
     high = rng.random_sample((c, m)) < 0.5

@@ -66,10 +66,7 @@ class Numbers:
 
 
 def read_number(text: str, *, decimal: str = ".") -> float | None:
-    """Return the number in a cell: NaN for a word that means a gap, None for any other word.
-
-    "<50" is its limit, 50; "12.3%" is 12.3. "2.1¹" has a footnote or a power: nobody knows.
-    """
+    """Return the number in a cell ("<50" is 50): NaN for a gap, None for any other word."""
     if any(letter.isnumeric() and not letter.isdecimal() for letter in text):
         return None
     text = unicodedata.normalize("NFKC", text).replace("\u2212", "-").strip()

@@ -57,11 +57,7 @@ KINDS: dict[str, type[Exception]] = {
 def run_in_child(
     function: str, path: Path, *, imports: Sequence[str] = (), **arguments: Any
 ) -> Any:
-    """Return what ``function`` ("module:name") returns for a file, called in a child.
-
-    Arguments and value consist of dicts, lists, text, numbers, None and (the value) NumPy arrays.
-    ``imports`` are libraries that the function needs, which do not count as memory of the file.
-    """
+    """Return what ``function`` ("module:name") returns for a file, in a child with ``imports``."""
     if not isolated:
         return _resolve(function)(Path(path), **arguments)
     limit, seconds = memory_limit(), time_limit(path)

@@ -62,11 +62,7 @@ def read_expression(
     counts: bool | None = None,
     totals: Callable[[], np.ndarray] | None = None,
 ) -> Expression:
-    """Return a finite table of expression with its counts normalised.
-
-    ``counts`` says whether the values are counts, None finds out. ``totals`` returns those of the
-    cells, if X has not all genes.
-    """
+    """Return a finite table with its counts (None: find out) normalised by ``totals`` of cells."""
     kind = kind_of(X)
     if kind == "scaled" and (counts or (counts is None and _all_whole(X))):
         below = int(((X.data if is_sparse(X) else X) < 0).sum())

@@ -28,11 +28,7 @@ def expand(
 def fill_from_nearest(
     X: np.ndarray, donors: np.ndarray, names: Sequence[str], encodings: Mapping[str, Encoding]
 ) -> np.ndarray:
-    """Return codes and numbers with gaps filled from the five nearest donors that have a value.
-
-    Distances are those of columns in standard units of the donors, of the indicators of categories.
-    A column without any value in the donors becomes 0.
-    """
+    """Return codes and numbers with gaps filled from the five nearest donors, in standard units."""
     (Z, owner, _), (known, _, _) = (expand(part, names, encodings) for part in (X, donors))
     empty = np.isnan(known).all(axis=0)
     centre, scale = (f(np.where(empty, 0.0, known), axis=0) for f in (np.nanmean, np.nanstd))

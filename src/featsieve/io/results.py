@@ -28,11 +28,7 @@ _PATIENCE = 1.0
 def result_folder(
     folder: str | os.PathLike[str], *, names: Collection[str], overwrite: bool = False
 ) -> Iterator[Path]:
-    """Give a hidden folder to write results into; it becomes ``folder`` when all went well.
-
-    ``names`` are the files that results may consist of, see `check_results`. An error, Ctrl-C or a
-    kill in the block leaves the folder as it was.
-    """
+    """Give a hidden folder for results (``names``), which becomes ``folder`` if all goes well."""
     folder = Path(folder)
     target = folder.resolve()
     new, old = _beside(target, "new"), _beside(target, "old")
@@ -103,10 +99,7 @@ def _check_again(folder: Path, new: Path, *, names: Collection[str]) -> None:
 def results_locked(
     folder: str | os.PathLike[str], *, timeout: float = 0.0, inside: bool = False
 ) -> Iterator[None]:
-    """Keep other commands from writing results into a folder, whose parents are made.
-
-    The lock ends with the process. Its file lies beside the folder, or ``inside`` if that stays.
-    """
+    """Keep others out of a folder by a lock beside it (or ``inside``), until the process ends."""
     target = Path(folder).resolve()
     path = target / ".lock" if inside else _beside(target, "lock")
     filelock = load_optional("filelock", "Writing results", extra="cli")

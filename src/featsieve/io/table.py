@@ -37,10 +37,7 @@ def known_format(path: Path, task: str) -> str:
 
 
 def split_labels(name: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], str | None]:
-    """Return the file and the column of its classes that a name stands for, if it names one.
-
-    They are separated by the first "#" with the ending of a table before it.
-    """
+    """Return the file and, behind a "#", the column of its classes that a name stands for."""
     parts = name.split(SEPARATOR) if isinstance(name, str) else ()
     for i in range(1, len(parts)):
         path, column = SEPARATOR.join(parts[:i]), SEPARATOR.join(parts[i:])

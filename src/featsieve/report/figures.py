@@ -5,6 +5,7 @@ Figures are drawn in two placeholder colours. In the SVG they become variables.
 
 import io
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 INK, FAINT = "#010203", "#040506"
@@ -12,8 +13,6 @@ _THEMES = {
     INK: ("--ink", "#1f2328", "#e6e9ee"),
     FAINT: ("--faint", "#d5dae1", "#3a414b"),
 }
-# Neighbours can be told apart with colour-blind eyes; the markers do the rest.
-COLOURS = ("#56b4e9", "#009e73", "#cc79a7", "#e69f00", "#999933", "#6f8f72", "#7f74e8", "#b5793c")
 
 _RC: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -38,6 +37,15 @@ _RC: dict[Any, Any] = {
     "xtick.labelsize": 8.5,
     "ytick.labelsize": 8.5,
 }
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing: ``title`` says what is drawn, ``caption`` what there is to see."""
+
+    title: str
+    caption: str
+    svg: str
 
 
 def draw(paint: Callable[[Any], None], width: float, height: float) -> str:

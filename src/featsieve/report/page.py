@@ -1,4 +1,4 @@
-"""A report, whatever it is about: sections of text, tables and figures, as HTML or Markdown."""
+"""Pages: templates for all of them, and those of benchmarks as Markdown."""
 
 import base64
 import re
@@ -16,7 +16,6 @@ class Entry:
     text: str
     note: str = ""
     best: bool = False
-    missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,33 +41,22 @@ class PageTable:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A drawing: ``title`` says what is drawn, ``caption`` what there is to see."""
+class Notes:
+    """Lines under one title."""
 
+    kind: ClassVar[str] = "notes"
     title: str
-    caption: str
-    svg: str
+    lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Gallery:
-    """Figures of one kind under one title."""
-
-    kind: ClassVar[str] = "gallery"
-    title: str
-    caption: str
-    figures: tuple[Figure, ...]
-    wide: bool = False
-
-
-Block = PageTable | Gallery
+Block = PageTable | Notes
 
 
 @dataclass(frozen=True)
 class Section:
-    """A chapter: an anchor, a heading, paragraphs, a list of sentences, blocks, a command."""
+    """A chapter: its name, a heading, paragraphs, blocks, a list of sentences, a command."""
 
-    anchor: str
+    name: str
     title: str
     paragraphs: tuple[str, ...]
     blocks: tuple[Block, ...]
@@ -85,17 +73,8 @@ class Page:
     sections: tuple[Section, ...]
 
 
-def render_html(page: Page) -> str:
-    """Render a page as one self-contained HTML document."""
-    from markupsafe import Markup
-
-    environment = template_environment(autoescape=True)
-    template = environment.get_template("bench.html.j2")
-    return template.render(page=page, css=Markup(template_text("selection.css"))) + "\n"
-
-
 def render_markdown(page: Page) -> str:
-    """Render a page as Markdown: tables and sentences, and of wide figures the descriptions."""
+    """Render a page as Markdown."""
     environment = template_environment(autoescape=False)
     environment.filters["md"] = escape_markdown
     environment.filters["fenced"] = lambda text: text.replace("```", "'''")

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.names import counted
-from featsieve.report.figures import FAINT, draw, for_file
-from featsieve.report.page import Figure
+from featsieve.report.figures import FAINT, Figure, draw, for_file
 from featsieve.report.selection.values import readable
 from featsieve.tables import Table
 

@@ -232,11 +232,7 @@ def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Ite
 
 
 def transposed_signs(table: Dataset, X: np.ndarray) -> tuple[bool, int, str]:
-    """Say whether values, and how many names, speak for features in rows; and the reasons.
-
-    Samples measure the same features in the same units: the means of features differ, those of
-    samples hardly.
-    """
+    """Say whether values, and how many names, speak for features in rows; and the reasons."""
     if table.origin.options.get("transpose") or table.cells:
         return False, 0, ""
     total = X.var() or 1.0
@@ -259,11 +255,7 @@ def transposed_signs(table: Dataset, X: np.ndarray) -> tuple[bool, int, str]:
 
 
 def _look_like_counts(X: np.ndarray) -> bool:
-    """Say whether values are whole, with zeros, a long tail, and more variance than mean.
-
-    Grades and ages vary less than their mean, logarithms are small, and the largest of many counts
-    stands alone (pixels that are white do not).
-    """
+    """Say whether values are whole, with zeros, a long tail, and more variance than mean."""
     largest = X.max()
     if kind_of(X) != "counts" or largest <= LARGEST_LOG or X.min() > 0:
         return False
@@ -272,10 +264,7 @@ def _look_like_counts(X: np.ndarray) -> bool:
 
 
 def _common_share(Z: np.ndarray) -> float | None:
-    """Return the share of variance of the mean of all columns, None unless nearly all go with it.
-
-    Each column is compared with the mean of the others; chance correlates by about 1/sqrt(n).
-    """
+    """Return the share of variance of the columns' mean, None unless nearly all go with it."""
     n, d = Z.shape
     total = Z.sum(axis=1)
     along = Z.T @ total / n

@@ -29,10 +29,7 @@ KNOWN = (*PAGES, *TABLES, *FIGURES, CHANGES)
 
 
 def panel_tables(run: SelectionRun) -> tuple[Table, Table, dict[str, np.ndarray | None]]:
-    """Return what a person needs to buy each gene, what each adds, and "mean", "share" by cluster.
-
-    The share is that of the cells that express a gene, None where values are below 0.
-    """
+    """Return facts of each gene, what each adds, and "mean", "share" (of cells) by cluster."""
     found, chosen = run.found, run.found.chosen
     X = found.X[:, chosen]
     values = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)

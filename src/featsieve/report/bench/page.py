@@ -12,21 +12,19 @@ import numpy as np
 
 from featsieve.bench import plan_names
 from featsieve.datasets.registry import development_note
-from featsieve.io.files import whole_file, write_text
+from featsieve.io.files import write_text
 from featsieve.names import listed
-from featsieve.report.bench import figures, tables
-from featsieve.report.bench.figures import Styles
-from featsieve.report.bench.scores import METRICS, RANDOM, by_method, finished, track_rows
+from featsieve.report.bench import tables
+from featsieve.report.bench.scores import METRICS, RANDOM, by_method, track_rows
 from featsieve.report.bench.summary import BenchSummary, Track, summarise_bench
 from featsieve.report.page import (
     Block,
     Entry,
-    Gallery,
+    Notes,
     Page,
     PageTable,
     Row,
     Section,
-    render_html,
     render_markdown,
 )
 
@@ -54,20 +52,17 @@ def write_bench_report(
     rows: "pd.DataFrame",
     output: str | os.PathLike[str],
     *,
-    markdown: str | os.PathLike[str] | None = None,
     title: str = "",
     planned: Collection[str] | None = None,
 ) -> None:
-    """Write the report of a benchmark as one self-contained HTML page.
+    """Write the report of a benchmark as a page of Markdown.
 
     Parameters
     ----------
     rows : DataFrame
         Columns of ``featsieve.bench.cells.SCHEMA``, as ``Store.read`` gives them.
     output : str or path
-        The HTML file; replaced as a whole.
-    markdown : str or path, default=None
-        Where to write the same as Markdown, without figures.
+        The file; replaced as a whole.
     title : str, default=""
         By default made of the plan's name.
     planned : collection of str, default=None
@@ -78,26 +73,19 @@ def write_bench_report(
     ValueError
         If there are no rows.
     ImportError
-        If jinja2 or matplotlib is missing.
+        If jinja2 is missing.
     """
     page = bench_page(summarise_bench(rows, planned=planned), title=title)
-    text = render_html(page)
-    if markdown is None:
-        write_text(output, text)
-        return
-    with whole_file(markdown) as unfinished:  # none of the two if one cannot be written
-        unfinished.write_text(render_markdown(page), encoding="utf-8")
-        write_text(output, text)
+    write_text(output, render_markdown(page))
 
 
 def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     """Compose the report of a benchmark."""
-    styles, failed = figures.method_styles(summary.methods), summary.ended > summary.done
+    failed = summary.ended > summary.done
     found = [
-        _overview(summary, styles),
-        *(_track(summary, track, styles) for track in summary.tracks.values()),
+        _overview(summary),
+        *(_track(summary, track) for track in summary.tracks.values()),
         _survival(summary),
-        _curves(summary, styles),
         _time(summary),
         _planted(summary),
         _section("failures", tables.failure_table(summary)) if failed else None,
@@ -116,7 +104,7 @@ def bench_page(summary: BenchSummary, *, title: str = "") -> Page:
     return Page(title, tuple(facts), tuple(section for section in found if section is not None))
 
 
-def _overview(summary: BenchSummary, styles: Styles) -> Section:
+def _overview(summary: BenchSummary) -> Section:
     """Say what was found, in a few sentences."""
     points = []
     if not summary.complete:
@@ -132,19 +120,35 @@ def _overview(summary: BenchSummary, styles: Styles) -> Section:
     points.append(development_note())
     scores = [s for track in summary.tracks.values() for s in track.scores["acc"].values()]
     most = max((score.n_runs for score in scores), default=0)
-    blocks = [*_gap(summary, styles), tables.dataset_table(summary)]
+    blocks = [*_gap(summary), tables.dataset_table(summary)]
     return replace(_section("overview", *blocks, runs=most), points=tuple(points))
 
 
-def _gap(summary: BenchSummary, styles: Styles) -> list[Block]:
-    """Draw how much of what labels could add is reached without, in the first track."""
+def _gap(summary: BenchSummary) -> list[Block]:
+    """Say how much of what labels could add is reached without, in the first track."""
     for track in summary.tracks.values() if summary.references else ():
         found = summary.compare(track, "acc", summary.references[0])
-        if any(np.isfinite(own.closed[0]) for own in found.values()):
-            figure = figures.gap_figure(found, "acc", styles=styles)
+        closed = {name: 100 * own.closed[0] for name, own in found.items()}
+        names = sorted((n for n in closed if np.isfinite(closed[n])), key=lambda n: -closed[n])
+        if names:
+            ordered = ", ".join(f"{name} {closed[name]:.0f}" for name in names)
+            text = f"Gain in ACC, in % of that with true labels. Best first: {ordered}."
             title = f"What was possible, {track.name} track"
-            return [Gallery(title, texts()["gap"], (figure,), wide=True)]
+            return [Notes(title, (f"Share of the gap that is closed: {text}",))]
     return []
+
+
+def _ranks(track: Track, metric: str) -> str:
+    """Say the average ranks in a track, and whether the methods differ."""
+    ranks = track.ranks[metric]
+    ordered = ", ".join(f"{ranks.names[i]} {ranks.average_ranks[i]:.2f}" for i in ranks.order)
+    apart = "differ" if ranks.significant else "do not differ beyond chance"
+    return (
+        f"Average ranks by {METRICS[metric]}, {track.name} track: Best first: {ordered}. "
+        f"Critical difference {ranks.critical_difference:.2f}; the methods {apart} "
+        f"(Friedman χ² = {ranks.friedman:.1f}, p = {ranks.friedman_p:.2g}; Iman-Davenport "
+        f"p = {ranks.iman_davenport_p:.2g})."
+    )
 
 
 def _leaders(summary: BenchSummary, track: Track) -> str:
@@ -199,7 +203,7 @@ def _chance(summary: BenchSummary) -> list[str]:
     ]
 
 
-def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
+def _track(summary: BenchSummary, track: Track) -> Section:
     """Show one track: tables, ranks, and what else belongs to it."""
     oracle = track.name == "oracle"
     paper = oracle and any(
@@ -213,12 +217,7 @@ def _track(summary: BenchSummary, track: Track, styles: Styles) -> Section:
     caption = f"Number of features behind the ACC above{beside}"
     blocks.append(tables.count_table(summary, track, caption=caption))
     if track.ranks:
-        caption = (
-            "Dots: average ranks; bands: 95 % intervals over data sets. Methods joined by a bar on "
-            "the right do not differ by Nemenyi's test at the 5 % level. A failure counts as last."
-        )
-        drawn = [figures.rank_figure(track, metric, styles=styles) for metric in track.ranks]
-        blocks.append(Gallery("Average ranks", caption, tuple(drawn), wide=True))
+        blocks.append(Notes("Average ranks", tuple(_ranks(track, m) for m in track.ranks)))
     if track.ranks and summary.references:
         blocks += [tables.difference_table(summary, track, metric) for metric in METRICS]
     for column, how in EXTRA_TABLES.items():
@@ -242,25 +241,6 @@ def _survival(summary: BenchSummary) -> Section | None:
         return None
     number = tables.span(summary.survival["random"])
     return _section("survival", tables.margin_table(summary), number=number)
-
-
-def _curves(summary: BenchSummary, styles: Styles) -> Section | None:
-    """Show scores against the number of features."""
-    rows = finished(track_rows(summary.rows, "curve"))
-    if not len(rows):
-        return None
-    blocks = []
-    for metric, word in METRICS.items():
-        curves = 100 * rows.pivot_table(f"{metric}_mean", "n_features", ["dataset", "method"])
-        drawn = [
-            figures.curve_figure(curves[fact.name], metric, dataset=fact.name, styles=styles)
-            for fact in summary.datasets
-            if fact.name in curves
-        ]
-        caption = "Higher and further left is better. Dashed and grey: controls."
-        title = f"{word} against the number of features"
-        blocks.append(Gallery(title, caption, tuple(drawn)))
-    return _section("curves", *blocks)
 
 
 def _time(summary: BenchSummary) -> Section | None:
@@ -319,8 +299,8 @@ def texts() -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8"))
 
 
-def _section(anchor: str, *blocks: Block, more: Sequence[str] = (), **values: Any) -> Section:
+def _section(name: str, *blocks: Block, more: Sequence[str] = (), **values: Any) -> Section:
     """Return a section with its text, and what is said below it."""
-    words = texts()[anchor]
+    words = texts()[name]
     paragraphs = [words["text"].format(**values), *more]
-    return Section(anchor, words["title"], tuple(text.strip() for text in paragraphs), blocks)
+    return Section(name, words["title"], tuple(text.strip() for text in paragraphs), blocks)

@@ -72,11 +72,7 @@ def finished(rows: "pd.DataFrame", metric: str = "acc") -> "pd.DataFrame":
 
 
 def track_rows(rows: "pd.DataFrame", track: str, metric: str = "acc") -> "pd.DataFrame":
-    """Return the rows of a track; those of the oracle are the best of the grid by labels.
-
-    Each selector seed makes its own search, so that a method does not profit from having been
-    repeated; what is averaged later are the best of each.
-    """
+    """Return the rows of a track; of the oracle the best of the grid by labels, for each seed."""
     if track != "oracle":
         return rows[(rows["experiment"] == track) & (rows["status"] == "done")]
     grid = finished(rows, metric).reset_index(drop=True)
@@ -124,10 +120,7 @@ def search_budgets(rows: "pd.DataFrame") -> dict[Key, int]:
 
 
 def expected_best(values: Any, m: int) -> float:
-    """Mean of the largest of m values drawn without replacement.
-
-    Of all subsets of m out of N values, C(i-1, m-1) have the i-th smallest as their largest.
-    """
+    """Mean of the largest of m values drawn without replacement."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)
     if m >= n:

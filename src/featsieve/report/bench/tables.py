@@ -12,7 +12,7 @@ from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.page import Entry, PageTable, Row
 
 DAGGER = "† Not the paper's data, or perhaps not: see the notes on data sets."
-MISSING = Entry("–", missing=True)
+MISSING = Entry("–")
 
 
 def method_table(
@@ -42,9 +42,7 @@ def score_table(summary: BenchSummary, track: Track, metric: str, *, caption: st
     """Mean and standard deviation of a metric, best in bold, with average ranks."""
     shown = {key: round(100 * score.mean, 2) for key, score in track.scores[metric].items()}
     best, notes = _best(summary, shown), _published(summary, track, metric)
-    entries = {
-        key: Entry(word, notes.get(key, ""), missing=True) for key, word in track.missing.items()
-    }
+    entries = {key: Entry(word, notes.get(key, "")) for key, word in track.missing.items()}
     for key, score in track.scores[metric].items():
         text = f"{shown[key]:.2f} ± {100 * score.std:.2f}"
         entries[key] = Entry(text, notes.get(key, ""), best=shown[key] == best.get(key))
@@ -140,7 +138,7 @@ def difference_table(summary: BenchSummary, track: Track, metric: str) -> PageTa
                     "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * x for x in own.closed)),
                 ]
             texts = ["–" if "nan" in x else x.replace("-", "−") for x in texts[: 2 + gap]]
-            row += [Entry(text, missing=text == "–") for text in texts]
+            row += map(Entry, texts)
     tags = {fact.name: "control" if fact.control else "" for fact in summary.methods}
     rows = tuple(Row(name, tuple(row), tags[name]) for name, row in cells.items())
     caption = f"Differences in {METRICS[metric]}, paired over data sets, {track.name} track"
