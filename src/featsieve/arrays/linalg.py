@@ -12,7 +12,7 @@ from featsieve.arrays.namespace import Array, device_of, namespace_of
 
 # Columns are independent if the eigenvalues of their Gram matrix differ by no more than this.
 INDEPENDENT = 1e-11
-# ... and their Gram matrix is as good as they are where the eigenvalues differ by no more than this.
+# ... and nothing is lost by it where they differ by no more than this.
 WELL_CONDITIONED = 1e-2
 # Eigenvectors that are fewer than one in so many are found alone, on the host.
 FEW_EIGENVECTORS = 6

@@ -14,7 +14,7 @@ follows from the at most min(n, k) columns of E, E E' = Z_S A^(-1) Z_S'.
 import numpy as np
 
 from featsieve import defaults
-from featsieve.arrays.namespace import stable_order, to_numpy
+from featsieve.arrays.namespace import Array, stable_order, to_numpy
 from featsieve.solvers.row_sparse import RowSparseRegression, SummedRegression, hat_factor
 
 # A column that keeps less than this share of its length depends on the support.
@@ -32,9 +32,10 @@ def price_exchanges(
     if isinstance(problem, SummedRegression):
         placed = operator.place(support)
         A = to_numpy(problem.gram(placed)) + mu * np.eye(len(support))
-        root = np.linalg.inv(np.linalg.cholesky(A))
-        fit = root @ to_numpy(problem.moments(placed))  # E'Y
-        along = to_numpy(operator.gram())[:, support] @ root.T  # E'z_j
+        inverse = np.linalg.inv(np.linalg.cholesky(A))
+        root: Array | None = inverse
+        fit = inverse @ to_numpy(problem.moments(placed))  # E'Y
+        along = to_numpy(operator.gram())[:, support] @ inverse.T  # E'z_j
         C = to_numpy(problem.correlation()) - along @ fit  # c_j = z_j'R
     else:
         E, root = hat_factor(operator, support, mu)

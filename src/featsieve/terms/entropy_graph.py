@@ -139,9 +139,7 @@ class PartitionKernel:
         return float(np.sum(pairs * np.exp(log_t) * log_t))
 
 
-def _symmetric(
-    forward: np.ndarray, back: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _symmetric(forward: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return K1, T1 and TF from K[1, F] and S'[1, F]."""
     z = forward[:, 0]
     product = 0.5 * ((1.0 / z)[:, None] * forward[:, 1:] + back[:, 1:])
