@@ -21,7 +21,7 @@ PARTITION_ERROR = 1e-11
 
 
 class BlockedKernel:
-    """Any F: exact, O(n^2 c) time, O(n) memory."""
+    """Any F: exact, O(n^2 c) time, O(n) memory (beyond what is kept whole)."""
 
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         F = F - F.mean(axis=0)  # distances need no origin; fewer digits cancel
