@@ -104,7 +104,7 @@ class LabelProblem:
         own = entries[rows]
         pair = own.indices * c + np.repeat(columns, np.diff(own.indptr))
         back = sp.csr_array((own.data, pair, own.indptr), shape=(len(rows), c * c))
-        across = sp.csr_array(back.T)
+        across = back.T
 
         def product(v: np.ndarray) -> np.ndarray:
             cross = (across @ v).reshape(c, c)
