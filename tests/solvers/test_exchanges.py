@@ -60,6 +60,21 @@ def test_prices_of_all_exchanges_equal_refits(container, seed, n, d, ridge, data
             assert change[i, m] == pytest.approx(swapped, abs=1e-7)
 
 
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, strict.asarray])
+def test_sums_over_the_samples_give_the_same_prices(container):
+    X, Y = draw(5, 30, 12)
+    problem = regression(
+        container(X), container(Y) if container is strict.asarray else Y, ridge=2.0
+    )
+    support = np.array([3, 0, 7])
+    (candidates, change), (again, other) = (
+        price_exchanges(one, support) for one in (problem, problem.summed())
+    )
+    np.testing.assert_array_equal(candidates, again)
+    np.testing.assert_allclose(change, other, atol=1e-10)
+    assert problem.value(support) == pytest.approx(problem.summed().value(support), rel=1e-12)
+
+
 @pytest.mark.parametrize(("unit", "ridge"), [(1e-7, 0.0), (1e7, 0.3)])
 def test_the_prices_do_not_depend_on_the_unit_of_the_table(unit, ridge):
     X, Y = draw(3)

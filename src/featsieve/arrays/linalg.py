@@ -12,6 +12,8 @@ from featsieve.arrays.namespace import Array, device_of, namespace_of
 
 # Columns are independent if the eigenvalues of their Gram matrix differ by no more than this.
 INDEPENDENT = 1e-11
+# ... and nothing is lost by it where they differ by no more than this.
+WELL_CONDITIONED = 1e-2
 # Eigenvectors that are fewer than one in so many are found alone, on the host.
 FEW_EIGENVECTORS = 6
 
@@ -85,7 +87,13 @@ def largest_by_lanczos(
 
 
 def polar(A: np.ndarray) -> np.ndarray:
-    """Return U V' of the thin SVD A = U diag(s) V': the nearest orthonormal columns."""
+    """Return U V' of the thin SVD A = U diag(s) V': the nearest orthonormal columns.
+
+    Where s is nearly constant it is A (A'A)^(-1/2), without an SVD.
+    """
+    energy, V = np.linalg.eigh(A.T @ A)
+    if energy.size and energy[0] > WELL_CONDITIONED * energy[-1]:
+        return A @ ((V / np.sqrt(energy)) @ V.T)
     U, _, Vt = np.linalg.svd(A, full_matrices=False)
     return U @ Vt
 

@@ -122,8 +122,7 @@ class SOGFS(ProjectionSelector):
 
     Cost: O(n²d) for the first neighbours; per iteration O(n²m + nk(m + c)) for the graph, O(n³)
     (n ≤ 1000; Lanczos beyond) for F, and per step of the search for W O(n²d + n³ + dm² + ndm) for
-    d > n, O(d³) for d ≤ n; memory O(nd + dm + min(n, d)²). For large sparse tables a step takes
-    O(m (nnz + nk) + dm²) times a few steps of conjugate gradients, and no n × n matrix either.
+    d > n, O(d³) for d ≤ n; memory O(nd + dm + min(n, d)²).
 
     When not to use it: W'W = I does not keep the projected samples apart. With more features than
     samples and a small γ, W finds directions in which all samples coincide. The order within the
@@ -219,7 +218,6 @@ class SOGFSProblem(BlockProblem[SOGFSState]):
     gamma: float  # of the code: half the paper's
     neighbours: np.ndarray  # the first lists, n x k
     smoothing: float  # a
-    form: str = "auto"  # of the projection: see SparseProjection
     init: str = "roughness"
     max_inner_iter: int = 100
     tol: float = 1e-5  # of a search for W
@@ -250,7 +248,7 @@ class SOGFSProblem(BlockProblem[SOGFSState]):
     def projection(self, S: sp.csr_array) -> SparseProjection:
         """Return the problem of W on a graph."""
         L, m = laplacian(S), self.n_components
-        return SparseProjection(self.operator, L, m, self.gamma, form=self.form, init=self.init)
+        return SparseProjection(self.operator, L, m, self.gamma, init=self.init)
 
     def update_graph(self, state: SOGFSState) -> SOGFSState:
         """Take the best graph on the lists of neighbours."""

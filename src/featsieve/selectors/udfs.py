@@ -73,8 +73,7 @@ class UDFS(ProjectionSelector):
     places, and uses one parameter for λ and γ.
 
     Cost: O(n²d) for the neighbours; per iteration O(n²d + n³) for d > n, O(d³) for d ≤ n; memory
-    O(nd + nk² + min(n, d)²). For large sparse tables an iteration takes O(c (nnz + nk²) + dc²)
-    times a few steps of conjugate gradients, and no n × n matrix either.
+    O(nd + nk² + min(n, d)²).
 
     When not to use it: with more features than samples there are directions without any scatter,
     of which the method finds sparse ones, whatever the clusters are. Samples that are neighbours of

@@ -80,9 +80,9 @@ class UGFS(LabelSupportSelector):
     the features of the iteration before and, when the labels have moved, anew; F by projected
     Newton steps with a line search. A multiplicative rule with a penalty of 1e8 would not move F.
 
-    Cost per iteration: O(nd min(n, k) + k²n) for every exchange, O(knd) for a fresh search, plus
-    O(nc (neighbours + c)) for each of some hundred products of the label step. Memory
-    O(nd + min(n, d)²).
+    Cost per iteration: O(nd min(n, k) + k²n) for every exchange and O(knd) for a fresh search, for
+    d ≤ n O(k²d) and O(nd² + k²d); plus at most O(nc (neighbours + c)) for each of some hundred
+    products of the label step. Memory O(nd + min(n, d)²).
 
     When not to use it: to learn how many features matter (JASFS and AUFS decide); or with a small
     ridge when features are many and redundant, because the group then fits noise.

@@ -113,7 +113,8 @@ class URAFS(LabelRegressionSelector):
     ``beta * n_clusters / n_samples`` here.
 
     Cost per iteration: two regressions, O(n²d + n³) for d > n, O(d³ + ndc) for d ≤ n, and a few
-    times O(n²c) for the labels; memory O(nd + min(n, d)²): S is not stored.
+    times O(n²c) for the labels; memory O(nd + min(n, d)²): S is not stored
+    (of up to 2048 samples for a moment).
 
     When not to use it: for very many samples (the graph is dense). The graph does not see the data:
     it can only sharpen labels. A very large λ lets all weights vanish (there is a warning), and F

@@ -10,7 +10,7 @@ the paper's W-step                        homotopy_iht
 labels as a partition                     partition_moves
 non-negative labels                       nonnegative_labels, projected_labels
 labels and their features in turn         label_support, weighted_kmeans
-l2,1 regression and projection            reweighted_ridge, sparse_projection (product_form)
+l2,1 regression and projection            reweighted_ridge, sparse_projection
 the lasso                                 lars
 general tools                             conjugate_gradients, inverse_factor
 ========================================  ==========================================================

@@ -14,8 +14,8 @@ follows from the at most min(n, k) columns of E, E E' = Z_S A^(-1) Z_S'.
 import numpy as np
 
 from featsieve import defaults
-from featsieve.arrays.namespace import stable_order, to_numpy
-from featsieve.solvers.row_sparse import RowSparseRegression, hat_factor
+from featsieve.arrays.namespace import Array, stable_order, to_numpy
+from featsieve.solvers.row_sparse import RowSparseRegression, SummedRegression, hat_factor
 
 # A column that keeps less than this share of its length depends on the support.
 DEPENDENT = 1e-8
@@ -29,10 +29,19 @@ def price_exchanges(
     The change is that of putting the candidate in the place of the i-th member.
     """
     operator, mu = problem.operator, problem.ridge
-    E, root = hat_factor(operator, support, mu)
-    residual = problem.target - E @ (E.T @ problem.target)
-    C = to_numpy(operator.rmatmul(residual))  # c_j = z_j'R
-    along = to_numpy(operator.rmatmul(E))  # E'z_j
+    if isinstance(problem, SummedRegression):
+        placed = operator.place(support)
+        A = to_numpy(problem.gram(placed)) + mu * np.eye(len(support))
+        inverse = np.linalg.inv(np.linalg.cholesky(A))
+        root: Array | None = inverse
+        fit = inverse @ to_numpy(problem.moments(placed))  # E'Y
+        along = to_numpy(operator.gram())[:, support] @ inverse.T  # E'z_j
+        C = to_numpy(problem.correlation()) - along @ fit  # c_j = z_j'R
+    else:
+        E, root = hat_factor(operator, support, mu)
+        fit = E.T @ problem.target
+        C = to_numpy(operator.rmatmul(problem.target - E @ fit))
+        along = to_numpy(operator.rmatmul(E))
     length = to_numpy(operator.column_norms()) + mu
     r = length - np.einsum("ji,ji->j", along, along)
     free = to_numpy(operator.varies) & (r > DEPENDENT * length)
@@ -51,7 +60,7 @@ def price_exchanges(
     else:
         inverse = to_numpy(root)  # A^(-1) = root'root and E = Z_S root'
         pivot = np.sqrt(np.einsum("ji,ji->i", inverse, inverse))
-        W = inverse.T @ to_numpy(E.T @ problem.target)
+        W = inverse.T @ to_numpy(fit)
         V = along[candidates] @ inverse
     B, V = W / pivot[:, None], V / pivot[None, :]
     b, c = np.einsum("it,it->i", B, B), C[candidates]

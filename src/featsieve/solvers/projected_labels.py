@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve.solvers.protocol import Status
 
@@ -31,6 +32,8 @@ INEXACT = 0.5
 FAR = 1e-2
 # Changes of J below this, relative to J (or to 1), are rounding.
 ROUNDING = 1e-15
+# Products entry by entry pay where pairs of entries are at most one in so many.
+THIN = 8
 
 Product = Callable[[np.ndarray], np.ndarray]
 
@@ -58,6 +61,9 @@ class LabelProblem:
         and Newton, which bends up only.
         """
         columns, rows = np.nonzero(free.T)
+        pairs = int(np.count_nonzero(F, axis=1)[rows].sum())
+        if sp.issparse(self.A) and THIN * pairs <= F.size * F.shape[1]:
+            return self._thin_curvature(F, rows, columns, convex=convex)
         gap = F.T @ F - np.eye(F.shape[1])
 
         def product(v: np.ndarray) -> np.ndarray:
@@ -68,6 +74,41 @@ class LabelProblem:
             if not convex:
                 bend += V @ gap
             return 2.0 * (self.A @ V + self.orthogonality * bend)[rows, columns]
+
+        return product
+
+    def _thin_curvature(
+        self, F: np.ndarray, rows: np.ndarray, columns: np.ndarray, *, convex: bool
+    ) -> Product:
+        """Return the same from the few entries: sparse products instead of O(n c^2)."""
+        c, entries = F.shape[1], sp.csr_array(F)
+        place = np.full(F.shape, -1)
+        place[rows, columns] = np.arange(len(rows))
+
+        # (AV)_ik = sum_j a_ij v_jk, over the free entries of the same column
+        near = self.A[rows]
+        of, j = np.repeat(np.arange(len(rows)), np.diff(near.indptr)), near.indices
+        at = place[j, columns[of]]
+        kept = at >= 0
+        parts = [(near.data[kept], of[kept], at[kept])]
+        if not convex:  # (V gap)_ik = sum_l v_il gap_lk, over those of the same row
+            gap = (entries.T @ entries).toarray() - np.eye(c)
+            beside = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=F.shape)[rows]
+            of, j = np.repeat(np.arange(len(rows)), np.diff(beside.indptr)), beside.indices
+            bend = self.orthogonality * gap[j, columns[of]]
+            parts.append((bend, of, place[rows[of], j]))
+        values, of, at = (np.concatenate(part) for part in zip(*parts, strict=True))
+        local = sp.csr_array((values, (of, at)), shape=(len(rows), len(rows)))
+
+        # (F'V)_lk = sum_i f_il v_ik, and F M at the free entries is the adjoint of it
+        own = entries[rows]
+        pair = own.indices * c + np.repeat(columns, np.diff(own.indptr))
+        back = sp.csr_array((own.data, pair, own.indptr), shape=(len(rows), c * c))
+        across = back.T
+
+        def product(v: np.ndarray) -> np.ndarray:
+            cross = (across @ v).reshape(c, c)
+            return 2.0 * (local @ v + self.orthogonality * (back @ (cross + cross.T).ravel()))
 
         return product
 

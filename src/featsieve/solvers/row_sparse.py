@@ -112,6 +112,20 @@ class RowSparseRegression:
         explained = float(self.operator.xp.sum(products))
         return 0.5 * (self.energy() - explained) + self.sparsity * self.price(support)
 
+    def summed(self) -> "SummedRegression":
+        """Return the same problem by Z'Z and Z'Y, which are computed once."""
+        gram, xp = self.operator.gram(), self.operator.xp
+        return SummedRegression(
+            self.operator,
+            ridge=self.ridge,
+            sparsity=self.sparsity,
+            n_features=self.n_features,
+            offer=self.offer,
+            sums=self.correlation(),
+            total=self.energy(),
+            gram_of=lambda S: xp.take(xp.take(gram, S, axis=0), S, axis=1),
+        )
+
 
 @dataclass(frozen=True)
 class SummedRegression(RowSparseRegression):

@@ -11,12 +11,11 @@ by an e_j that has become tiny, and has two forms:
     gram form    gamma E^(1/2) (E^(1/2) M E^(1/2) + gamma I_d)^(-1) E^(1/2)              d <= n
     sample form  E - E Z'T Z E,    T = (gamma I_n + L Z E Z')^(-1) L                     d > n
 
-The sample form is never written down: Lanczos multiplies with it. The product form is the first
-one, with conjugate gradients in the place of the inverse (see product_form.py): no n x n, no d x d
-matrix. A column that does not vary gets e_j = 0 and so a zero row of W. (It would otherwise come
-first: it has no scatter.)
+The sample form is never written down: Lanczos multiplies with it. A column that does not vary gets
+e_j = 0 and so a zero row of W. (It would otherwise come first: it has no scatter.)
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,22 +24,43 @@ import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
-from featsieve.arrays.leading_eigenvectors import leading_eigenvectors
-from featsieve.arrays.namespace import Array, to_numpy
+from featsieve.arrays.leading_eigenvectors import TOLERANCE, leading_eigenvectors
+from featsieve.arrays.namespace import Array, sparse_product, to_numpy
 from featsieve.solvers.block_problem import BlockProblem
-from featsieve.solvers.product_form import ProductForm, TableForm, safe_gamma
 from featsieve.terms.norms import inverse_weights, smoothed_norm
 
 INITS = ("roughness", "identity")
-# Matrices of the smaller side of the table are formed up to this size (200 MB). The sample form
-# needs a new one in every step: for tables with fewer stored entries than this share, with which
-# products are cheap, it is taken up to a smaller size.
-LARGEST_FORMED = 5000
-SPARSE, LARGEST_FORMED_SPARSE = 0.1, 1500
+# Products with a float32 table carry no more digits than this.
+SINGLE_TOLERANCE = 1e-6
 # Up to this many features all eigenvectors of the gram form are computed at once.
 LARGEST_FULL = 256
 # Lanczos looks at P less a multiple of I that leaves this share of its smallest diagonal entry.
 UNSHIFTED = 0.1
+
+
+class TableForm:
+    """M through products with the table and L."""
+
+    def __init__(self, operator: DataOperator, L: sp.csr_array) -> None:
+        self.operator, self.xp, self.L = operator, operator.xp, L
+        single = operator.dtype == self.xp.float32
+        self.tolerance = SINGLE_TOLERANCE if single else TOLERANCE
+
+    def scatter(self, W: Array) -> float:
+        """Return tr((ZW)'L(ZW))."""
+        fitted = self.operator.matmul(W)
+        return float(self.xp.sum(fitted * self.smoothed(fitted)))
+
+    def leading(
+        self, inverse: Array, gamma: float, *, start: Array, count: int
+    ) -> tuple[np.ndarray, Array]:
+        """Return the largest eigenvalues of gamma (M + gamma E^(-1))^(-1), and eigenvectors."""
+        raise NotImplementedError
+
+    @cached_property
+    def smoothed(self) -> Callable[[Array], Array]:
+        """The function Y -> LY."""
+        return sparse_product(self.L, self.operator.inverse_scale)
 
 
 class GramForm(TableForm):
@@ -112,7 +132,7 @@ class SparseProjection(BlockProblem[ProjectionState]):
     laplacian: sp.csr_array
     n_components: int
     gamma: float
-    form: str = "auto"  # "gram", "sample" or "product"
+    form: str = "auto"  # "gram" or "sample"
     init: str = "roughness"
 
     blocks = ("projection",)
@@ -123,10 +143,7 @@ class SparseProjection(BlockProblem[ProjectionState]):
         (n, d), form = self.operator.shape, self.form
         if form == "auto":
             form = "sample" if d > n else "gram"
-            cheap = d > n and self.operator.n_stored < SPARSE * n * d
-            if min(n, d) > (LARGEST_FORMED_SPARSE if cheap else LARGEST_FORMED):
-                form = "product"
-        forms = {"gram": GramForm, "sample": SampleForm, "product": ProductForm}
+        forms = {"gram": GramForm, "sample": SampleForm}
         return forms[form](self.operator, self.laplacian)
 
     @cached_property
@@ -196,6 +213,12 @@ def first_inverse_weights(rough: np.ndarray, init: str, n_components: int) -> np
     smooth *= np.clip(power, 1.0, defaults.FIRST_WEIGHT_POWER)
     largest = defaults.FIRST_WEIGHT_LOG
     return np.exp(np.clip(smooth, -largest, largest))
+
+
+def safe_gamma(gamma: float, diagonal: np.ndarray) -> float:
+    """Return gamma, or what rounding would swallow of a matrix with this diagonal if more."""
+    floor = len(diagonal) * np.finfo(np.float64).eps * float(diagonal.max(initial=0.0))
+    return max(gamma, floor)
 
 
 def _relative_gap(theta: np.ndarray, s: float) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from featsieve.arrays.namespace import to_numpy
 from featsieve.solvers.exchanges import exchange
+from featsieve.solvers.forward_forms import LARGEST_GRAM
 from featsieve.solvers.forward_selection import ForwardSelection, ForwardState, SelectionPath
 from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import RowSparseRegression
@@ -57,6 +58,9 @@ def exchange_support(
 
     That is the one of forward selection, where it is better.
     """
+    n, d = regression.operator.shape
+    if d <= min(n, LARGEST_GRAM) and regression.ridge > 0.0:
+        regression = regression.summed()
     starts = [known] if len(known) else []
     if fresh or not starts:
         anew = find_support(regression)[0]

@@ -14,12 +14,14 @@ import scipy.sparse as sp
 
 # Elements of a block of the n x n kernel that may exist at one time (8 MiB of float64).
 BLOCK_ELEMENTS = 2**20
+# Kernels up to this many elements (32 MiB) are kept whole: one product instead of two.
+WHOLE_ELEMENTS = 2**22
 # Largest error of a kernel entry that the closed form of a partition may make.
 PARTITION_ERROR = 1e-11
 
 
 class BlockedKernel:
-    """Any F: exact, O(n^2 c) time, O(n) memory."""
+    """Any F: exact, O(n^2 c) time, O(n) memory (beyond what is kept whole)."""
 
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         F = F - F.mean(axis=0)  # distances need no origin; fewer digits cancel
@@ -49,14 +51,22 @@ class BlockedKernel:
         starts = range(0, self.F.shape[0], self.step)
         return np.concatenate([self.rows(start) @ M for start in starts])
 
-    def forward_and_back(self, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return K M and S'M, S being K with rows that sum to 1, for M with ones in column 0."""
+    def symmetric_products(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return K1, T1 and TF, T = (S + S')/2, S being K with rows that sum to 1."""
+        n = len(F)
+        if n * n <= WHOLE_ELEMENTS:
+            T = np.concatenate([self.rows(start) for start in range(0, n, self.step)])
+            z = T.sum(axis=1)
+            half = 0.5 / z
+            T *= half[:, None] + half[None, :]
+            return z, T.sum(axis=1), T @ F
+        M = np.hstack([np.ones((n, 1)), F])
         forward, back = np.empty_like(M), np.zeros_like(M)
-        for start in range(0, len(M), self.step):
+        for start in range(0, n, self.step):
             inside, K = slice(start, start + self.step), self.rows(start)
             forward[inside] = K @ M
             back += K.T @ (M[inside] / forward[inside, :1])
-        return forward, back
+        return _symmetric(forward, back)
 
     def symmetric_entropy(self, r: np.ndarray) -> float:
         """Return sum t_ij log t_ij, finite where t_ij underflows (log-sum-exp form)."""
@@ -112,10 +122,11 @@ class PartitionKernel:
         plain = self.sum_by_cluster @ M
         return plain[self.cluster] + self.g[:, None] * others[self.cluster]
 
-    def forward_and_back(self, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return K M and S'M, S being K with rows that sum to 1, for M with ones in column 0."""
+    def symmetric_products(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return K1, T1 and TF, T = (S + S')/2, S being K with rows that sum to 1."""
+        M = np.hstack([np.ones((len(F), 1)), F])
         forward = self.matmul(M)
-        return forward, self.matmul(M / forward[:, :1])
+        return _symmetric(forward, self.matmul(M / forward[:, :1]))
 
     def symmetric_entropy(self, r: np.ndarray) -> float:
         """Return sum t_ij log t_ij from one representative of each pair of clusters."""
@@ -126,6 +137,13 @@ class PartitionKernel:
         log_t = exponent + np.log(0.5 * (r_centre[:, None] + r_centre[None, :]))
         pairs = self.sizes[:, None] * self.sizes[None, :]
         return float(np.sum(pairs * np.exp(log_t) * log_t))
+
+
+def _symmetric(forward: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return K1, T1 and TF from K[1, F] and S'[1, F]."""
+    z = forward[:, 0]
+    product = 0.5 * ((1.0 / z)[:, None] * forward[:, 1:] + back[:, 1:])
+    return z, 0.5 * (1.0 + back[:, 0]), product
 
 
 class UniformGraph:
@@ -150,14 +168,10 @@ class UniformGraph:
     def __init__(self, F: np.ndarray, gamma: float) -> None:
         self.F, self.gamma = F, gamma
         self.kernel = PartitionKernel.of(F, gamma) or BlockedKernel(F, gamma)
-        forward, back = self.kernel.forward_and_back(np.hstack([np.ones((len(F), 1)), F]))
         # K_ii = 1, so z_i >= 1: no row of S can be lost to underflow.
-        self.z = forward[:, 0]
+        self.z, self.degree, smoothed = self.kernel.symmetric_products(F)
         self.r = 1.0 / self.z
-        self.degree = 0.5 * (1.0 + back[:, 0])
-        # L_S F
-        self.product = self.degree[:, None] * F
-        self.product -= 0.5 * (self.r[:, None] * forward[:, 1:] + back[:, 1:])
+        self.product = self.degree[:, None] * F - smoothed  # L_S F
 
     def laplacian_product(self, M: np.ndarray) -> np.ndarray:
         """Return L_S M = degree * M - (S M + S' M)/2, with S = diag(r) K."""
