@@ -25,6 +25,7 @@ CHECKS_WITH_ONE_CLUSTER = {
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("untested_fits")  # a contract needs none
 @pytest.mark.parametrize(
     "settings", [{}, {"solver": "paper", "n_features_to_select": 0.5}], ids=str
 )

@@ -7,6 +7,7 @@ from featsieve import AutoSelector, LabelFreeSearchCV, LaplacianScore, Stability
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("untested_fits")  # a contract needs none
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
