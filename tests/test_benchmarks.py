@@ -19,7 +19,7 @@ ONE_TEST = "tests/fuzz/test_estimators.py::test_any_table_is_fitted_or_refused[M
         (("quality.py",), "FEATSIEVE_DATA"),  # says why it is skipped
         (("planted.py", "--kinds", "tall", "--seeds", "1", "--jobs", "1", "--no-more"), "| tall |"),
         (("planted_methods.py", "--kinds=tall", "--seeds=1", "--methods", "MCFS"), "| tall |"),
-        (("hypotheses.py", "--kinds", "tall", "--constants", "LEAST_ROOM"), "LEAST_ROOM"),
+        (("hypotheses.py", "--kinds=tall", "--seeds=1", "--constants", "LEAST_ROOM"), "LEAST_ROOM"),
         (
             ("calibration_qvalues.py", "--tables=1", "--noise=normal 200x10", "--kinds"),
             "without a discovery",
