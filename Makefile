@@ -32,7 +32,8 @@ test: $(VENV)/.test   ## the tests of every commit, doctests included (under fiv
 test-slow: $(VENV)/.test   ## kills, browsers, real Dask clusters, long property tests, estimator checks
 	$(PYTEST) -m slow
 
-test-all: test test-slow   ## both
+test-all: $(VENV)/.test   ## both in one run: what a file makes for its tests is made once
+	$(PYTEST)
 
 coverage: $(VENV)/.test   ## all tests with coverage: prints the lines that no test reaches
 	$(PYTEST) --cov

@@ -33,7 +33,8 @@ from featsieve.datasets import Planted, make_planted
 def quick(name: str, **settings: Any) -> Any:
     """Return a selector that fits fast, with a seed and a number of clusters if it takes them."""
     kind = getattr(featsieve, name)
-    usual = {"n_clusters": 3, "n_features_to_select": 8, "random_state": 0, "max_iter": 5}
+    usual = {"n_clusters": 3, "n_features_to_select": 8, "random_state": 0}
+    usual |= {"max_iter": 5, "n_steps": 50}
     takes = inspect.signature(kind).parameters
     return kind(**{key: value for key, value in {**usual, **settings}.items() if key in takes})
 

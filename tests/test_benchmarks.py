@@ -17,11 +17,14 @@ ONE_TEST = "tests/fuzz/test_estimators.py::test_any_table_is_fitted_or_refused[M
     ("command", "words"),
     [
         (("quality.py",), "FEATSIEVE_DATA"),  # says why it is skipped
-        (("planted.py", "--kinds", "tall", "--seeds", "1", "--jobs", "1", "--no-more"), "| tall |"),
+        (("planted.py", "--kinds=60x2000", "--seeds=1", "--jobs=1", "--no-more"), "| 60x2000 |"),
         (("planted_methods.py", "--kinds=tall", "--seeds=1", "--methods", "MCFS"), "| tall |"),
-        (("hypotheses.py", "--kinds", "tall", "--constants", "LEAST_ROOM"), "LEAST_ROOM"),
         (
-            ("calibration_qvalues.py", "--tables=1", "--noise=normal 200x10", "--kinds"),
+            ("hypotheses.py", "--kinds=60x2000", "--seeds=1", "--constants", "LEAST_ROOM"),
+            "LEAST_ROOM",
+        ),
+        (
+            ("calibration_qvalues.py", "--tables=1", "--noise=normal 60x300", "--kinds"),
             "without a discovery",
         ),
         (("core.py", "--synthetic", "300", "20", "--repeat", "1"), "300 x 20"),

@@ -1,6 +1,5 @@
 """Notebooks and data frames: what scikit-learn, pandas and polars promise holds for everything."""
 
-import inspect
 import re
 from html.parser import HTMLParser
 
@@ -15,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import featsieve
 from featsieve import AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
+from tests.array_library_checks import quick
 
 SELECTORS = tuple(featsieve.selectors.__all__)
 AROUND = {
@@ -39,10 +39,7 @@ def make(name):
     """Return an estimator with settings that make it quick."""
     if name in AROUND:
         return clone(AROUND[name])
-    kind = getattr(featsieve, name)
-    quick = {"n_clusters": 3, "n_features_to_select": 6, "random_state": 0, "max_iter": 3}
-    takes = inspect.signature(kind).parameters
-    return kind(**{key: value for key, value in quick.items() if key in takes})
+    return quick(name, n_features_to_select=6, max_iter=3)
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,11 @@
 """A fit that is interrupted leaves an unfitted estimator, whenever and whatever interrupts it."""
 
-import inspect
 import signal
 import subprocess
 import sys
 import warnings
+from copy import deepcopy
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-import featsieve
 from featsieve import (
     JASFS,
     NDFS,
@@ -23,14 +23,9 @@ from featsieve import (
 )
 from featsieve.base import UnsupervisedSelector
 from featsieve.datasets import make_planted
+from tests.array_library_checks import quick as of_name
 
-
-def quick(name, **settings):
-    kind = getattr(featsieve, name)
-    wanted = {"n_clusters": 3, "n_features_to_select": 4, "random_state": 0, "max_iter": 5}
-    takes = inspect.signature(kind).parameters
-    return kind(**{key: value for key, value in {**wanted, **settings}.items() if key in takes})
-
+quick = partial(of_name, n_features_to_select=4)
 
 # One of each kind: the others go through the same code.
 ESTIMATORS = {name: quick(name) for name in ("JASFS", "LaplacianScore", "NDFS", "SOGFS")} | {
@@ -72,13 +67,19 @@ def assert_same_fit(ours, theirs):
         assert_same_fit(ours[name], theirs[name])
 
 
+@cache
+def fitted(name):
+    """Return the fits to be expected: of the table, and of an earlier one."""
+    return tuple(fit(clone(ESTIMATORS[name]), X) for X in (TABLE, EARLIER))
+
+
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", ["_check_input", "_set_selection"])
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_interrupted_fit_leaves_nothing_behind(name, step, after, monkeypatch):
-    expected = fit(clone(ESTIMATORS[name]), TABLE)
+    expected, earlier = fitted(name)
     assert fitted_attributes(expected)
-    estimator = fit(clone(ESTIMATORS[name]), EARLIER)
+    estimator = deepcopy(earlier)
     take = getattr(UnsupervisedSelector, step)
 
     def interrupted(self, *arguments, **more):

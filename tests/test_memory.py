@@ -6,7 +6,6 @@ counted is what the code asks for, whatever the machine has.
 """
 
 import importlib
-import inspect
 import pkgutil
 import sys
 import tracemalloc
@@ -18,6 +17,7 @@ import pytest
 import featsieve
 from featsieve.arrays import as_operator
 from featsieve.solvers.lars import KeptProducts
+from tests.array_library_checks import quick
 
 SHRINK = 16
 WIDE, TALL = (200, 6000), (4000, 300)
@@ -71,12 +71,9 @@ def allocated(function):
 
 
 def fit(name, X):
-    cls = getattr(featsieve, name)
-    quick = {"n_clusters": 4, "n_features_to_select": 20, "random_state": 0, "max_iter": 2}
-    parameters = inspect.signature(cls).parameters
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cls(**{key: value for key, value in quick.items() if key in parameters}).fit(X)
+        quick(name, n_clusters=4, n_features_to_select=20, max_iter=2).fit(X)
 
 
 def as_doubles(shape):

@@ -1,6 +1,5 @@
 """The same numbers give the same selection, whatever holds them and however they lie in memory."""
 
-import inspect
 import warnings
 
 import numpy as np
@@ -11,18 +10,13 @@ from sklearn.base import clone
 import featsieve
 from featsieve import AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.datasets import make_planted
+from tests.array_library_checks import quick
 
-
-def quick(name):
-    kind = getattr(featsieve, name)
-    usual = {"n_clusters": 3, "n_features_to_select": 6, "random_state": 0, "max_iter": 3}
-    if name in ("AUFS", "UGFS"):
-        usual["orthogonality"] = 100.0  # one penalty instead of four
-    takes = inspect.signature(kind).parameters
-    return kind(**{key: value for key, value in usual.items() if key in takes})
-
-
-ESTIMATORS = {name: quick(name) for name in featsieve.selectors.__all__}
+ESTIMATORS = {
+    name: quick(name, n_features_to_select=6, max_iter=3) for name in featsieve.selectors.__all__
+}
+for name in ("AUFS", "UGFS"):
+    ESTIMATORS[name].orthogonality = 100.0  # one penalty instead of four
 # They find clusters of their own, which takes time, and hand the table on as it is.
 META = {
     "AutoSelector": AutoSelector(LaplacianScore(), sizes=[4, 8]),

@@ -6,15 +6,14 @@ are bounded by a number of elements, which is made small here, or a small table 
 so are the columns that hypotheses about clusters look at.
 """
 
-import inspect
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-import featsieve
 from featsieve import defaults, selectors
 from featsieve.arrays import operator
+from tests.array_library_checks import quick
 
 # More than four to one: a square array of the smaller side is a Gram matrix, not a quarter.
 SHAPES = {"wide": (40, 170), "tall": (170, 40)}
@@ -105,53 +104,42 @@ def topics(shape, seed=0):
     return X / np.sqrt((X**2).sum(axis=1, keepdims=True))
 
 
-def settings_of(name):
-    known = inspect.signature(getattr(featsieve, name)).parameters
-    wanted = {"n_clusters": 3, "n_features_to_select": 9, "random_state": 0, "max_iter": 8}
-    return {key: value for key, value in wanted.items() if key in known}
+@pytest.fixture
+def both(refuse_dense, few_columns):
+    """Return the function that fits a table, and then the same one that cannot be made dense."""
+
+    def fit(name, shape, **settings):
+        X = topics(SHAPES[shape])
+        few_columns(X.shape)
+        sieve = quick(name, n_features_to_select=9, max_iter=8, **settings)
+        dense = clone(sieve).fit(X)
+        table = SparseOnly(X)
+        refuse_dense(X.shape)
+        sparse = sieve.fit(table)
+        np.testing.assert_array_equal(sparse.support_, dense.support_)
+        # families of plain distances of JASFS look at fewer columns of a sparse table (few_columns)
+        share = 1e-6 if name != "JASFS" or "n_hypotheses" in settings else 0.05
+        tolerance = share * np.abs(dense.scores_).max()
+        np.testing.assert_allclose(sparse.scores_, dense.scores_, rtol=1e-5, atol=tolerance)
+        return sparse, dense, table
+
+    return fit
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", sorted(selectors.__all__))
-def test_every_selector_leaves_a_sparse_table_sparse(name, shape, refuse_dense, few_columns):
-    X = topics(SHAPES[shape])
-    few_columns(X.shape)
-    make = getattr(featsieve, name)
-    dense = make(**settings_of(name)).fit(X)
-    table = SparseOnly(X)
-    refuse_dense(SHAPES[shape])
-    sparse = make(**settings_of(name)).fit(table)
-    np.testing.assert_array_equal(sparse.support_, dense.support_)
-    # families of plain distances of JASFS look at fewer columns of a sparse table (few_columns)
-    tolerance = 0.05 if name == "JASFS" else 1e-6
-    np.testing.assert_allclose(
-        sparse.scores_, dense.scores_, rtol=1e-5, atol=tolerance * np.abs(dense.scores_).max()
-    )
+def test_every_selector_leaves_a_sparse_table_sparse(name, shape, both):
+    sparse, _, table = both(name, shape)
     assert sp.issparse(sparse.transform(table))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_one_hypothesis_is_the_same_of_a_sparse_table(shape, refuse_dense, few_columns):
-    X = topics(SHAPES[shape])
-    few_columns(X.shape)
-    settings = {**settings_of("JASFS"), "n_hypotheses": 1}
-    dense = featsieve.JASFS(**settings).fit(X)
-    refuse_dense(SHAPES[shape])
-    sparse = featsieve.JASFS(**settings).fit(SparseOnly(X))
-    np.testing.assert_array_equal(sparse.support_, dense.support_)
-    np.testing.assert_allclose(
-        sparse.scores_, dense.scores_, rtol=1e-5, atol=1e-6 * np.abs(dense.scores_).max()
-    )
+def test_one_hypothesis_is_the_same_of_a_sparse_table(shape, both):
+    both("JASFS", shape, n_hypotheses=1)
 
 
 @pytest.mark.parametrize("scale", ["unit", "sqrt", "none"])
-def test_jasfs_leaves_a_sparse_table_sparse_in_every_scale(scale, refuse_dense, few_columns):
-    X = topics(SHAPES["wide"])
-    few_columns(X.shape)
-    settings = {**settings_of("JASFS"), "scale": scale}
-    dense = featsieve.JASFS(**settings).fit(X)
-    refuse_dense(SHAPES["wide"])
-    sparse = featsieve.JASFS(**settings).fit(SparseOnly(X))
-    np.testing.assert_array_equal(sparse.support_, dense.support_)
+def test_jasfs_leaves_a_sparse_table_sparse_in_every_scale(scale, both):
+    sparse, dense, _ = both("JASFS", "wide", scale=scale)
     np.testing.assert_array_equal(sparse.labels_, dense.labels_)

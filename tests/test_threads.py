@@ -1,6 +1,5 @@
 """Threads: the same answer whatever their number, and none of our own."""
 
-import inspect
 import threading
 import warnings
 
@@ -8,19 +7,16 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import featsieve
 from featsieve.datasets import make_planted
+from tests.array_library_checks import quick
 
 SELECTORS = ("LaplacianScore", "MCFS", "NDFS", "UDFS", "JASFS")
 
 
 def fitted(name, X):
-    cls = getattr(featsieve, name)
-    wanted = {"n_clusters": 3, "n_features_to_select": 10, "random_state": 0, "max_iter": 8}
-    parameters = inspect.signature(cls).parameters
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cls(**{key: value for key, value in wanted.items() if key in parameters}).fit(X)
+        return quick(name, n_features_to_select=10, max_iter=8).fit(X)
 
 
 @pytest.mark.slow  # two threads on a busy machine wait for one another

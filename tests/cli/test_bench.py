@@ -1,14 +1,22 @@
 """The commands of the benchmarks: what they write, say and return."""
 
 import csv
+import json
 
 import pytest
 
 from featsieve.bench import plan_names
+from featsieve.bench import run as run_module
 from featsieve.cli.bench import PLANS
-from tests.bench.test_run import TINY, write_plan
+from tests.bench.test_run import TINY, run_here, write_plan
 
 ONE = TINY.replace('"iris", "planted_small"', '"iris"')
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """Run cells without worker processes, which tests/bench and the smoke page have."""
+    monkeypatch.setattr(run_module, "run_cells", run_here)
 
 
 @pytest.mark.slow
@@ -33,6 +41,10 @@ def test_from_plan_to_report_and_table(call, tmp_path):
     assert told == f"Wrote {table}: {len(rows)} rows\n"
     assert {row["method"] for row in rows} == {"MaxVariance", "NDFS"}
 
+    page = tmp_path / "page.md"  # the other command for it
+    assert call("report", out, "-o", page) == (0, f"Wrote {page}\n", "")
+    assert "Tiny" in page.read_text(encoding="utf-8")
+
     cells = out / "cells.jsonl"
     cells.write_bytes(b"".join(cells.read_bytes().splitlines(keepends=True)[:-1]))
     call("bench", "report", out, "-o", text, "--force")
@@ -55,7 +67,6 @@ def test_the_plans_are_named(call):
     assert PLANS in " ".join(call("bench", "run", "--help")[1].replace("│", "").split())
 
 
-@pytest.mark.slow
 def test_data_sets_that_are_away_are_told_and_the_rest_is_run(call, tmp_path):
     plan = write_plan(tmp_path, ONE.replace('"iris"', '"iris", "gone.npz"'))
     arguments = ["bench", "run", plan, "--out", tmp_path / "out", "--data", tmp_path]
@@ -66,7 +77,6 @@ def test_data_sets_that_are_away_are_told_and_the_rest_is_run(call, tmp_path):
     assert call(*arguments, "--strict")[0] == 1
 
 
-@pytest.mark.slow
 def test_cells_without_a_result_are_listed(call, tmp_path):
     broken = '\n[[methods]]\nname = "Broken"\nselector = "NDFS"\nparams = { alpha = -1.0 }\n'
     plan = write_plan(tmp_path, ONE + broken)
@@ -81,6 +91,14 @@ def test_cells_without_a_result_are_listed(call, tmp_path):
     assert call("bench", "run", plan, "--out", tmp_path / "out", "--strict")[0] == 1
     fine = write_plan(tmp_path, ONE)
     assert call("bench", "run", fine, "--out", tmp_path / "out", "--strict")[0] == 0
+
+
+def test_for_machines(call, tmp_path):
+    code, shown, _ = call("bench", "run", write_plan(tmp_path, ONE), "--out", tmp_path, "--json")
+    summary = json.loads(shown)
+    assert code == 0
+    assert summary["total"] == summary["computed"] == summary["statuses"]["done"] > 0
+    assert summary["flawless"] is True
 
 
 @pytest.mark.parametrize(

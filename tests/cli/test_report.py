@@ -1,10 +1,4 @@
-"""``featsieve report``: of a selection, of a benchmark, and of neither."""
-
-import json
-
-import pytest
-
-from tests.bench.test_run import TINY, write_plan
+"""``featsieve report``: of a selection, and of nothing (of a benchmark: test_bench.py)."""
 
 FAST = ("--clusters", "3", "--features", "4", "--subsamples", "0", "--drop-text")
 
@@ -35,16 +29,3 @@ def test_of_nothing(call, tmp_path):
     code, _, told = call("report", tmp_path)
     assert code == 2
     assert "is not a summary of a selection" in told
-
-
-@pytest.mark.slow
-def test_of_a_benchmark_for_machines(call, tmp_path):
-    plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"iris"'))
-    code, shown, _ = call("bench", "run", plan, "--out", tmp_path / "out", "--json")
-    summary = json.loads(shown)
-    assert code == 0
-    assert summary["total"] == summary["computed"] == summary["statuses"]["done"] > 0
-    assert summary["flawless"] is True
-    page = tmp_path / "page.md"
-    assert call("report", tmp_path / "out", "-o", page) == (0, f"Wrote {page}\n", "")
-    assert "Tiny" in page.read_text(encoding="utf-8")

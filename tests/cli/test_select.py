@@ -238,7 +238,7 @@ def test_letters_that_cannot_be_shown_are_no_reason_to_fail(spawn, people, tmp_p
     people.rename(columns={people.columns[1]: "größe"}).to_csv(tmp_path / "t.csv", index=False)
     arguments = ("select", tmp_path / "t.csv", "--drop-text", "--clusters", "3", "--features", "50")
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "OMP_NUM_THREADS": "1"}
-    plain = ("--subsamples", "0", "-o")
+    plain = ("--method", "maxvariance", "--subsamples", "0", "-o")
     shown = spawn(*arguments, *plain, tmp_path / "a", env=ascii_only)
     assert shown.returncode == 0, shown.stderr
     told = spawn(*arguments, "--json", *plain, tmp_path / "b", env=ascii_only)

@@ -91,7 +91,7 @@ def test_a_damaged_file_is_read_or_refused(name, tmp_path, monkeypatch):
     assert check(path) == "read"
     profile = settings.get_profile("fuzz")
 
-    @settings(profile, max_examples=max(5, profile.max_examples // 5))
+    @settings(profile, max_examples=max(3, profile.max_examples // 5))
     @given(damaged_files(name))
     def one(content):
         path.write_bytes(content)

@@ -25,6 +25,7 @@ CHECKS_WITH_ONE_CLUSTER = {
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("untested_fits")  # a contract needs none
 @pytest.mark.parametrize(
     "settings", [{}, {"solver": "paper", "n_features_to_select": 0.5}], ids=str
 )
@@ -91,6 +92,7 @@ BAD_INPUT = [
     ({"n_features_to_select": 1.5}, ValueError, r"a fraction in \(0, 1\]"),
     ({"n_features_to_select": True}, TypeError, "got True"),
     ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),
+    ({"scale": "std"}, ValueError, "scale must be one of 'auto', 'unit'"),
     ({"beta": 0}, ValueError, "beta must be a number above 0"),
 ]
 

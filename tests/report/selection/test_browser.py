@@ -501,12 +501,16 @@ def test_everything_is_there_without_script(browser, folder):
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 380)])
-def test_the_page_of_a_panel_has_its_figures_and_columns(browser, tmp_path, scheme, width):
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory):
     X = make_planted(60, 20, n_informative=6, n_clusters=3, signal=4.0, random_state=0).X
     run = select_features(np.maximum(X, 0.0), n_clusters=3, n_features=5, n_subsamples=0)
-    page = save_panel(run, tmp_path / "panel")["index.html"]
-    show(browser, page, scheme=scheme, width=width)
+    return save_panel(run, tmp_path_factory.mktemp("panel") / "panel")["index.html"]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 380)])
+def test_the_page_of_a_panel_has_its_figures_and_columns(browser, panel, scheme, width):
+    show(browser, panel, scheme=scheme, width=width)
     assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     sizes = browser.execute_script(
         "return [...document.querySelectorAll('#panel img')].map(i => [i.naturalWidth, i.width])"
