@@ -141,7 +141,8 @@ def in_parallel(
         known = dict(json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines())
     missing = [case for case in cases if repr(case) not in known]
     with parallel_config(backend="loky", inner_max_num_threads=1):
-        tasks = (delayed(_with_case)(function, case) for case in missing)
+        # the key is made here: a function among the arguments has another name over there
+        tasks = (delayed(_with_key)(repr(case), function, case) for case in missing)
         for key, result in Parallel(jobs, return_as="generator_unordered", verbose=5)(tasks):
             known[key] = result
             if kept is not None:
@@ -150,9 +151,9 @@ def in_parallel(
     return [known[repr(case)] for case in cases]
 
 
-def _with_case(function: Callable[..., Any], case: tuple) -> tuple[str, Any]:
-    """Return the case as a key, and its result."""
-    return repr(case), function(*case)
+def _with_key(key: str, function: Callable[..., Any], case: tuple) -> tuple[str, Any]:
+    """Return the result of a case behind its key."""
+    return key, function(*case)
 
 
 class PeakMemory:

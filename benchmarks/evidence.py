@@ -45,7 +45,7 @@ SCRIPTS: dict[str, tuple[int, list[str]]] = {
     "methods": (5, []),
     "honest_tuning": (1, []),  # of the rows of the plan paper_thin
 }
-PLANS = {"planted": 90, "open": 240, "paper_thin": 240}
+PLANS = {"planted": 60, "open_thin": 80, "paper_thin": 80}
 MARK = "<!-- numbers: benchmarks/results/quality.md -->\n\n"
 IMPORT = re.compile(r"^ *(?:from|import) ([\w.]+)", re.MULTILINE)
 TIMES = re.compile(r"second|minute|time|\bs\b|\bms\b|faster", re.IGNORECASE)
@@ -96,7 +96,7 @@ def commands(
         return [
             [*bench, "run", plan, "--out", str(cells), "--jobs", str(jobs), *taken],
             [*bench, "report", str(cells), "-o", str(page), "--force"],
-            [*bench, "export", str(cells), "-o", str(page.with_suffix(".csv")), "--force"],
+            [*bench, "export", str(cells), "-o", str(page.with_suffix(".parquet")), "--force"],
         ]
     script = ROOT / "benchmarks" / f"{step}.py"
     folder = DOCS if step in ("label_free", "honest_tuning") else RESULTS

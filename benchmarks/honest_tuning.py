@@ -11,7 +11,7 @@ columns as the method had settings to choose from, also chosen by the true class
 the oracle has beyond it, with a 95 % bootstrap interval over data sets. A method whose margin
 reaches below 0 has not been shown to find more than its search does by luck.
 
-Usage: python benchmarks/honest_tuning.py [--results docs/results/paper.csv]
+Usage: python benchmarks/honest_tuning.py [--results docs/results/paper.parquet]
        [--output docs/results/honest_tuning.md]
 """
 
@@ -116,7 +116,7 @@ def page(rows: pd.DataFrame) -> list[str]:
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("--results", type=Path, default=ROOT / "docs" / "results" / "paper.csv")
+    parser.add_argument("--results", type=Path, default=ROOT / "docs" / "results" / "paper.parquet")
     arguments = parser.parse_args()
     assert real_data.PAPER  # the page says which sets were looked at
     finish(

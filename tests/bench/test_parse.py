@@ -151,7 +151,7 @@ def test_a_plan_comes_from_a_file_or_its_name_is_wrong(tmp_path):
     path.write_text(shipped_text("smoke"))
     assert load_plan(path).name == "mine"
     assert load_plan(path).methods == load_plan("smoke").methods
-    with pytest.raises(ValueError, match=r"no plan 'papr'.*open, paper, paper_thin"):
+    with pytest.raises(ValueError, match=r"no plan 'papr'.*open, open_thin, paper"):
         load_plan("papr")
 
 

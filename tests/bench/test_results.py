@@ -51,7 +51,7 @@ def test_a_file_gives_back_the_same_table(folder, tmp_path, name):
 
 
 def test_the_committed_rows_can_be_read():
-    rows = load_results(ROOT / "docs" / "results" / "paper.csv")
+    rows = load_results(ROOT / "docs" / "results" / "paper.parquet")
     assert rows["dataset"].nunique() == 8
     chosen = (rows["dataset"] == "ORL") & (rows["method"] == "AUFS")
     chosen &= (rows["experiment"] == "default") & (rows["metric"] == "acc_mean")

@@ -160,11 +160,12 @@ def count_clusters(
         labels, score = _in_hat_metric(Z, numbers, rng)
     agreement, score = _by_halves(Z, numbers, rng, score)
     if agreement.max() > defaults.CREDIBLE_EXCESS:
+        chosen = int(score.argmax())
         if len(Z) >= defaults.COUNT_ROWS_PER_COLUMN * Z.shape[1]:
             apart = _clusters_apart(Z, numbers, rng)
-            if apart.any():
+            if apart.argmax() > chosen:  # fewer may be groups of clusters
                 return _count("scaled", numbers, agreement, apart, int(apart.argmax()))
-        return _count("hat", numbers, agreement, score, int(score.argmax()))
+        return _count("hat", numbers, agreement, score, chosen)
     # Many weak columns may show in more rows only: those that tell most show the number.
     if given[0].shape[0] >= 2 * defaults.COUNT_SAMPLES:
         explained = _explained(*_some(*given, defaults.N_LANDMARKS), numbers, rng)
@@ -290,7 +291,7 @@ def _in_hat_metric(
 
 
 def _spectral_labels(
-    graph: sp.csr_array, bridge: np.ndarray, numbers: np.ndarray, rng: np.random.Generator
+    graph: sp.csr_array, bridge: np.ndarray | None, numbers: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Return the spectral labels of a graph for all numbers."""
     seeds = np.random.RandomState(rng.integers(2**31))
