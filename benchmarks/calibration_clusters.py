@@ -76,7 +76,7 @@ Of COUNT_RATIO the part above 1. Cells as in calibration_clusters.md; of its pla
 """
 FELT = (REAL, "unbalanced, scaled", SHEETS)
 # Constants that do not matter where the clusters show in the hat view, and elsewhere.
-UNREAD = {"hat": {"COUNT_FIRST", "COUNT_ROUNDS"}, "other": {"COUNT_POWER"}}
+UNREAD = {"hat": {"COUNT_FIRST", "COUNT_ROUNDS"}, "raw": {"COUNT_POWER"}}
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def measure_changes(row: str, keywords: dict) -> dict:
     X, c = MAKERS.get(row, planted)(**keywords)
     found: dict[str, Any] = {"row": row, "true": c}
     usual = suggest_n_clusters(X)
-    unread = UNREAD["hat" if usual.view == "hat" else "other"]
+    unread = UNREAD.get(str(usual.view), set())
     for words, (state, constants) in changes().items():
         if state == 0 and set(constants) <= unread:
             found[words] = usual.n_clusters

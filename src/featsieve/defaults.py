@@ -77,8 +77,8 @@ ROWS_PER_CELL = 20
 # Chosen on: no data: true for 29 to 33 of the 41 development sets, by the random state.
 COUNT_UNCERTAINTY = 2.0
 
-# Of tables with so many rows for each column, the number is the one whose clusters all lie apart in
-# plain distances, if there is one. Elsewhere few rows say little about the directions of columns.
+# In tables with so many rows for each column, a larger number counts whose clusters all lie apart
+# in plain distances. Elsewhere few rows say little about the directions of columns.
 # Chosen on: no data; planted spreadsheets have 10 to 50.
 COUNT_ROWS_PER_COLUMN = 2
 

@@ -76,10 +76,33 @@ def test_the_separation_is_that_of_the_definition():
             for i in np.flatnonzero(labels == own):
                 rest = np.delete(np.arange(21), i)
                 centre = {k: points[rest][labels[rest] == k].mean(axis=0) for k in (a, b)}
-                scores[own].append(points[i] @ (centre[b] - centre[a]))
+                nearer = [np.sum((points[i] - centre[k]) ** 2) for k in (a, b)]
+                scores[own].append((nearer[0] - nearer[1]) / 2.0)
         between = (np.mean(scores[b]) - np.mean(scores[a])) ** 2 / 4.0
         within = (np.var(scores[a]) + np.var(scores[b])) / 2.0
         assert found[a, b] == found[b, a] == pytest.approx(between / (between + within))
+
+
+@pytest.mark.parametrize("shift", [0.0, 10.0, 1000.0])
+def test_the_separation_has_no_origin_and_single_samples_are_not_apart(shift):
+    rng = np.random.default_rng(1)
+    labels = np.repeat([0, 1, 2], (8, 8, 1))
+    points = rng.standard_normal((17, 3)) + 6.0 * labels[:, None]
+    found = separation(points + shift, labels)
+    assert found[0, 1] == pytest.approx(separation(points, labels)[0, 1])
+    assert found[0, 1] > 0.9
+    assert found[2, 0] == found[1, 2] == 0.0
+
+
+def test_repeated_rows_and_combinations_of_answers_are_not_apart():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), 16)
+    X = 6.0 * rng.standard_normal((3, 6))[labels] + rng.standard_normal((48, 6))
+    assert count(np.repeat(X, 5, axis=0)).n_clusters == 3
+    subjects = np.repeat(X, 5, axis=0) + 0.1 * rng.standard_normal((240, 6))
+    assert count(subjects).n_clusters == 3
+    answers = rng.random((300, 4)) < np.where(rng.random((300, 1)) < 0.5, 0.9, 0.1)
+    assert count(answers.astype(float)).n_clusters == 2
 
 
 def test_halves_of_a_uniform_strip_are_the_limit():

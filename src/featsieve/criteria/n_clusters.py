@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.utils import check_random_state
 
@@ -45,9 +46,9 @@ class ClusterCount:
         How far the clusters of two halves of the columns agree, in the hat metric (adjusted mutual
         information).
     score : float array
-        What was compared: in the hat view modularity times the cube of the accuracy (where
-        clusters lie apart: times the square of their separation), else by how much sparse
-        clusterings agree beyond chance, as a share of what is possible.
+        What was compared: in the hat view modularity times the cube of the accuracy, else by how
+        much sparse clusterings agree beyond chance, as a share of what is possible; where clusters
+        lie apart (see Notes), modularity times the square of their separation.
     equivalent : int array
         Candidates whose score is within a tenth of the best; all where nothing shows.
     """
@@ -106,8 +107,8 @@ def suggest_n_clusters(
     clusters more clearly. A column of two values that the clusters follow and no other column goes
     along with is left out. Accuracy is balanced (leave one out, ridge regression): modularity alone
     splits clusters further and further, and accuracy alone prefers two. In tables with at least two
-    rows for each column, a number goes before all others if its clusters, in plain distances, all
-    lie further apart than the halves of a uniform strip.
+    rows for each column, a larger number goes before that one if its clusters, in plain distances,
+    all lie further apart than the halves of a uniform strip (``view`` is "scaled" then).
 
     Telling columns are those of sparse k-means, with Ward's method in place of k-means. Clusterings
     agree by the mean overlap (Jaccard index) of their clusters, matched one to one: small clusters
@@ -162,8 +163,8 @@ def count_clusters(
     if agreement.max() > defaults.CREDIBLE_EXCESS:
         chosen = int(score.argmax())
         if len(Z) >= defaults.COUNT_ROWS_PER_COLUMN * Z.shape[1]:
-            apart = _clusters_apart(Z, numbers, rng)
-            if apart.argmax() > chosen:  # fewer may be groups of clusters
+            apart = _clusters_apart(Z, numbers, rng, least=int(numbers[chosen]))
+            if apart.any():
                 return _count("scaled", numbers, agreement, apart, int(apart.argmax()))
         return _count("hat", numbers, agreement, score, chosen)
     # Many weak columns may show in more rows only: those that tell most show the number.
@@ -305,38 +306,46 @@ def _spectral_labels(
     return np.stack([clusterings.labels(int(c)) for c in numbers])
 
 
-def _clusters_apart(Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _clusters_apart(
+    Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator, *, least: int
+) -> np.ndarray:
     """Return modularity times a power of the separation, 0 for numbers with clusters that touch.
 
     Regression on indicators, which the accuracy of the hat metric is, cannot tell the middle one of
-    three clusters on a line; and columns that say the same count as one there.
+    three clusters on a line; and columns that say the same count as one there. So about twice the
+    ``least`` may be right, but no more: repeated rows and combinations of answers lie apart as
+    well, when their groups have been cut to pieces.
     """
     points = components(Z, rng, count=defaults.FEW_COMPONENTS)
     graph = self_tuning_graph(PointDistances(points), n_neighbors=5)
-    labels = _spectral_labels(graph, points, numbers, rng)
+    labels = _spectral_labels(graph, points / np.linalg.norm(points), numbers, rng)
     nearest = [separation(points, one).min(axis=1) for one in labels]
-    touch = np.array([one.min() <= defaults.COUNT_STRIP_SHARE for one in nearest])
+    counts = np.array([one.min() > defaults.COUNT_STRIP_SHARE for one in nearest])
+    counts &= (numbers > least) & (numbers // 2 <= least)
     apart = np.array([one.mean() for one in nearest]) ** defaults.COUNT_SEPARATION_POWER
-    return np.where(touch, 0.0, modularity(graph, labels) * apart)
+    return np.where(counts, modularity(graph, labels) * apart, 0.0)
 
 
 def separation(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return how far every two clusters lie apart (inf: a cluster from itself).
 
     The share of the variance that lies between the two, along the line through their centres, each
-    sample left out of its own; both count alike, whatever their sizes.
+    sample left out of its own; both count alike, whatever their sizes. A single sample has no
+    spread to be compared with: 0.
     """
     member = np.eye(int(labels.max()) + 1)[labels]
-    sizes = np.maximum(member.sum(axis=0), 1.0)[:, None]
-    products = points @ (member.T @ points / sizes).T
+    sizes = member.sum(axis=0)[:, None]
+    centres = member.T @ points / sizes
+    squares = cdist(points, centres, "sqeuclidean")
     own, size = (np.arange(len(points)), labels), sizes[labels, 0]
-    squares = np.einsum("ij,ij->i", points, points)
-    products[own] = (size * products[own] - squares) / np.maximum(size - 1.0, 1.0)
-    across = products - products[own][:, None]
+    squares[own] *= (size / np.maximum(size - 1.0, 1.0)) ** 2  # |x - m|^2 to the mean of the others
+    across = (squares - squares[own][:, None]) / 2.0  # how much nearer its own centre is
     mean = member.T @ across / sizes
     spread = np.maximum(member.T @ across**2 / sizes - mean**2, 0.0)
-    between = np.maximum(-mean - mean.T, 0.0) ** 2 / 4.0
+    between = np.maximum(mean + mean.T, 0.0) ** 2 / 4.0
     share = between / np.maximum(between + (spread + spread.T) / 2.0, 1e-300)
+    single = sizes[:, 0] == 1.0
+    share[single] = share[:, single] = 0.0
     np.fill_diagonal(share, np.inf)
     return share
 

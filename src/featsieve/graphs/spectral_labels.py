@@ -52,8 +52,8 @@ def spectral_points(
     """Return the leading eigenvectors of Deg^(-1/2) A Deg^(-1/2), rows scaled to unit length.
 
     Where the graph has as many components as clusters, or more, which of them belong together is
-    not in the graph: 0.1 E E' is then added, E being ``bridge`` with unit norm. With ``tol`` above
-    0 the vectors are as rough as that (``random_state`` draws where Lanczos starts).
+    not in the graph: 0.1 E E' is then added, E being ``bridge``. With ``tol`` above 0 the vectors
+    are as rough as that (``random_state`` draws where Lanczos starts).
     """
     adjacency, root = normalised_adjacency(graph), np.sqrt(degrees(graph))
     vectors = _leading_eigenvectors(
@@ -172,9 +172,8 @@ def _leading_eigenvectors(
     if tol > 0.0:  # parts that hang together by next to nothing: rounding would choose the vectors
         n_parts = connected_components(A > NEXT_TO_NOTHING, directed=False)[0]
     link = bridge if n_parts >= count else None
-    if link is not None:
-        link = link() if callable(link) else link
-        link = link / max(np.linalg.norm(link), 1e-300)  # weaker than the graph, however narrow
+    if callable(link):
+        link = link()
     if _takes_dense(n, count, rough=tol > 0.0):
         matrix = A.toarray()
         if link is not None:

@@ -18,7 +18,7 @@ from featsieve.arrays.namespace import (
     to_numpy,
 )
 from featsieve.graphs.affinity import modularity, self_tuning_graph
-from featsieve.graphs.coordinates import hat_coordinates
+from featsieve.graphs.coordinates import hat_coordinates, unit_rows
 from featsieve.graphs.distances import EuclideanDistances, hat_distances
 from featsieve.terms import normalised_indicator
 
@@ -38,8 +38,7 @@ class SampleView:
     @property
     def bridge(self) -> np.ndarray | None:
         """Directions of the samples, which link the parts of a graph that is not connected."""
-        E = self.coordinates
-        return to_numpy(hat_distances(E).samples) if E.shape[1] else None
+        return unit_rows(self.coordinates) if self.coordinates.shape[1] else None
 
 
 def sample_view(

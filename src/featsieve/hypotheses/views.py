@@ -21,6 +21,7 @@ from featsieve.graphs.coordinates import (
     hat_coordinates,
     hat_directions,
     mean_energy,
+    unit_rows,
 )
 from featsieve.graphs.distances import (
     GivenDistances,
@@ -41,11 +42,6 @@ class View:
 
     distances: GivenDistances
     bridge: Callable[[], np.ndarray]
-
-    @classmethod
-    def of(cls, distances: PointDistances) -> "View":
-        """Return the view of points, which are their own directions."""
-        return cls(distances, partial(to_numpy, distances.samples))
 
     def cuts_of_some(
         self, n_clusters: int, rng: np.random.Generator, *neighbours: int
@@ -101,7 +97,7 @@ def hat_view(
     gram = wide_gram(operator) if gram is None else gram
     if gram is None:
         E = hosted(hat_coordinates(operator, shrinkage=shrinkage, n_directions=2 * n_clusters))
-        return View.of(hat_distances(E))
+        return View(hat_distances(E), lambda: to_numpy(unit_rows(E)))
     xp, n, m = operator.xp, operator.shape[0], shrinkage * mean_energy(operator)
     P = xp.eye(n, dtype=xp.float64, device=operator.device) - m * inverse_shifted(gram, m)
     if n > defaults.FEW_DIRECTIONS:  # as hat_distances
@@ -145,7 +141,7 @@ class HatMetrics:
         """Return the views of samples, given what multiplies them by a matrix."""
         ends = np.cumsum([A.shape[1] for A in self.directions])[:-1]
         points = np.split(product(np.hstack(self.directions)), ends, axis=1)
-        return [View.of(hat_distances(self.place(E))) for E in points]
+        return [View(hat_distances(self.place(E)), partial(unit_rows, E)) for E in points]
 
 
 def halves(operator: DataOperator, rng: np.random.Generator, n_splits: int) -> Iterator[np.ndarray]:
@@ -176,7 +172,8 @@ def _rows_of_product(part: DataOperator, rows: np.ndarray, A: np.ndarray) -> np.
 
 def plain_view(points: Array) -> View:
     """Return the view in Euclidean distances, of points about the origin."""
-    return View.of(PointDistances(points))
+    host = partial(to_numpy, points)
+    return View(PointDistances(points), lambda: host() / max(np.linalg.norm(host()), 1e-300))
 
 
 def _factor(P: np.ndarray) -> np.ndarray:

@@ -61,7 +61,8 @@ class LabelProblem:
         and Newton, which bends up only.
         """
         columns, rows = np.nonzero(free.T)
-        pairs = int(np.count_nonzero(F, axis=1)[rows].sum())
+        beside = np.maximum(np.count_nonzero(F, axis=1), np.count_nonzero(free, axis=1))
+        pairs = int(beside[rows].sum())  # of a free entry with one of its row
         if sp.issparse(self.A) and THIN * pairs <= F.size * F.shape[1]:
             return self._thin_curvature(F, rows, columns, convex=convex)
         gap = F.T @ F - np.eye(F.shape[1])
