@@ -1,9 +1,10 @@
 """Make every page of results again: plans, benchmarks, and the README's table.
 
 Rows are kept in build/evidence by the state of the code that decides them (for plans what computes
-in the package, for scripts also their own file and what it imports): a run that was stopped goes on
-where it stopped, rows of another state are never mixed in, and a page that was made by this state
-is not made again. ``--rows`` takes up the build/evidence of other machines. "About" are minutes of
+in the package, for scripts also their own file, what it imports or runs, and files that it reads):
+a run that was stopped goes on where it stopped, rows of another state are never mixed in, and a
+page that was made by this state is not made again. ``--rows`` takes up the build/evidence of other
+machines; rows with the same key as one that is here are left out. "About" are minutes of
 two cores, as measured when the steps were listed; what a step really took stands in the last line
 that it prints. ``--check`` writes the pages into a folder of their own and says which differ from
 the committed ones, columns of times apart.
@@ -14,15 +15,17 @@ Usage: FEATSIEVE_DATA=folder [FEATSIEVE_FSEVAL=folder] python benchmarks/evidenc
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from featsieve.bench.environment import source_hash
+from featsieve.bench.environment import NOT_COMPUTING, source_hash
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "featsieve"
@@ -45,6 +48,7 @@ SCRIPTS: dict[str, tuple[int, list[str]]] = {
     "methods": (5, []),
     "honest_tuning": (1, []),  # of the rows of the plan paper_thin
 }
+INPUTS = {"honest_tuning": [ROOT / DOCS / "paper.parquet"]}  # beside the data sets
 PLANS = {"planted": 60, "open_thin": 80, "paper_thin": 80}
 MARK = "<!-- numbers: benchmarks/results/quality.md -->\n\n"
 IMPORT = re.compile(r"^ *(?:from|import) ([\w.]+)", re.MULTILINE)
@@ -55,22 +59,36 @@ def digest(paths: Iterable[Path]) -> str:
     """Return a hash of what can change a score, and of some files."""
     found = hashlib.sha256(source_hash().encode())
     for path in sorted(paths):
-        found.update(path.read_bytes())
+        found.update(path.read_bytes() if path.exists() else b"")
     return found.hexdigest()[:12]
 
 
 def imported(script: Path) -> set[Path]:
-    """Return a script, the scripts that it imports, and the parts of the package that they name."""
-    found, left = set(), {script}
+    """Return a script and what it imports, also by way of others: scripts, parts of the package.
+
+    Of the package only what its own hash leaves out; all of it where the command line is run.
+    """
+    found: set[Path] = set()
+    left = {script}
     while left:
         path = left.pop()
-        found.add(path)
-        for name in IMPORT.findall(path.read_text("utf-8")):
-            beside, part = script.with_name(f"{name}.py"), ROOT / "src" / name.replace(".", "/")
-            left |= {beside} - found if beside.exists() else set()
-            if "." in name:
-                found |= {*part.glob("*.py"), *part.parent.glob(f"{part.name}.py")}
+        found |= {path, *path.parent.glob("*.toml")}
+        text = path.read_text("utf-8")
+        if '"-m", "featsieve"' in text:
+            found |= {p for p in PACKAGE.rglob("*.*") if p.is_file() and p.suffix != ".pyc"}
+        for name in IMPORT.findall(text):
+            named = {script.with_name(f"{name}.py")}
+            if name.startswith("featsieve."):
+                part = ROOT / "src" / name.replace(".", "/")
+                files = {part.with_suffix(".py"), *part.glob("*.py")}
+                named = {f for f in files if not_computing(f)}
+            left |= {file for file in named - found if file.exists()}
     return found
+
+
+def not_computing(file: Path) -> bool:
+    """Say whether the hash of the package leaves out one of its files."""
+    return file.relative_to(PACKAGE).as_posix().startswith(NOT_COMPUTING)
 
 
 def state(step: str) -> tuple[str, str]:
@@ -78,7 +96,7 @@ def state(step: str) -> tuple[str, str]:
     if step.startswith("plan "):
         words = [*(PACKAGE / "report").rglob("*.*"), *(PACKAGE / "bench").rglob("*.*")]
         return digest([]), digest(path for path in words if path.suffix in (".py", ".toml", ".j2"))
-    rows = digest(imported(ROOT / "benchmarks" / f"{step}.py"))
+    rows = digest([*imported(ROOT / "benchmarks" / f"{step}.py"), *INPUTS.get(step, ())])
     return rows, rows
 
 
@@ -111,12 +129,26 @@ def commands(
 
 
 def take(step: str, kept: Path, others: Sequence[Path]) -> None:
-    """Add to the rows of a script those that other folders have."""
-    files = [folder / f"{step}.jsonl" for folder in (kept, *(o / kept.name for o in others))]
-    texts = [file.read_text("utf-8") if file.exists() else "" for file in files]
-    if any(texts[1:]):
-        lines = dict.fromkeys(line for text in texts for line in text.splitlines())
-        files[0].write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    """Add to the rows of a script those that only other folders have; drop unreadable lines."""
+    own, *more = (folder / f"{step}.jsonl" for folder in (kept, *(o / kept.name for o in others)))
+    rows = read_rows(own)
+    for file in more:
+        rows |= {key: line for key, line in read_rows(file).items() if key not in rows}
+    content = b"".join(line + b"\n" for line in rows.values())
+    if content != (own.read_bytes() if own.exists() else b""):
+        whole = own.with_suffix(".tmp")  # which takes the place at once: a kill loses no row
+        whole.write_bytes(content)
+        os.replace(whole, own)
+
+
+def read_rows(file: Path) -> dict[str, bytes]:
+    """Return the lines of a file of rows by their keys, without those that a kill has cut."""
+    found = {}
+    for line in file.read_bytes().split(b"\n") if file.exists() else ():
+        with suppress(ValueError, TypeError):
+            key, _ = json.loads(line)
+            found[key] = line
+    return found
 
 
 def without_times(text: str) -> list[str]:
@@ -155,6 +187,13 @@ def renew_readme() -> None:
     readme.write_text(before + MARK + short + "\n\n" + after.split("\n\n", 1)[1], encoding="utf-8")
 
 
+def place(step: str, *, check: bool) -> tuple[Path, Path]:
+    """Return where the rows of a step are kept, and the file that says that its page is made."""
+    rows, page = state(step)
+    kept = ROOT / "build" / "evidence" / rows
+    return kept, kept / f"{step}.{page}.{check:d}.done"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     every = {f"plan {name}": minutes for name, minutes in PLANS.items()}
     every |= {name: minutes for name, (minutes, _) in SCRIPTS.items()}
@@ -165,15 +204,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="say what would be done")
     parser.add_argument("--rows", nargs="+", type=Path, default=[], metavar="FOLDER")
     arguments = parser.parse_args(argv)
-    evidence = ROOT / "build" / "evidence"
-    pages = evidence / f"pages_{source_hash()}" if arguments.check else ROOT
-    states = {name: state(name) for name in every}
-    folders = {name: evidence / rows for name, (rows, _) in states.items()}
-    marks = {
-        name: folders[name] / f"{name}.{page}.{arguments.check:d}.done"
-        for name, (_, page) in states.items()
-    }
-    done = {name for name, mark in marks.items() if mark.exists()}
+    check = arguments.check
+    pages = ROOT / "build" / "evidence" / f"pages_{source_hash()}" if check else ROOT
+    done = {name for name in every if place(name, check=check)[1].exists()}
     steps = [name for name in arguments.steps or every if name not in done]
     left = sum(every[name] for name in steps)
     print(f"{len(steps)} steps, about {left / 60:.1f} hours of two cores; {len(done)} are done.")
@@ -184,12 +217,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("Set FEATSIEVE_DATA to the folder of the data sets: without it pages lack them.")
         return 2
     failed = []
-    for name in steps:
+    for name in arguments.steps or every:
+        kept, mark = place(name, check=check)  # now: a step before it may have made its input
+        if mark.exists():
+            continue
         if name == "fseval" and not os.environ.get("FEATSIEVE_FSEVAL"):
             print("fseval: left out; set FEATSIEVE_FSEVAL to the folder of its published tables.")
             continue
         print(f"{name}: about {every[name]} minutes", flush=True)
-        kept = folders[name]
         kept.mkdir(parents=True, exist_ok=True)
         take(name, kept, arguments.rows)
         begun = time.perf_counter()
@@ -202,11 +237,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{name}: failed, see {log.name}; the same command tries it again", flush=True)
             failed.append(name)
             continue
-        if name == "quality" and not arguments.check:
+        if name == "quality" and not check:
             renew_readme()
-        marks[name].touch()
+        mark.touch()
         print(f"{name}: {(time.perf_counter() - begun) / 60:.1f} minutes", flush=True)
-    if arguments.check:
+    if check:
         failed += compare(pages)
         print("\n".join(["Pages that differ:", *failed]) if failed else "All pages agree.")
     return int(bool(failed))

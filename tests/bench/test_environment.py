@@ -36,8 +36,8 @@ def test_what_can_change_a_score_is_in_the_hash_of_the_source():
     files = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
     inside = {name for name in files if not name.startswith(NOT_COMPUTING)}
     assert {name.split("/")[0] for name in inside if "/" in name} == {
-        *("arrays", "bench", "criteria", "datasets", "evaluation", "graphs", "hypotheses", "jasfs"),
-        *("selectors", "solvers", "terms", "tuning"),
+        *("arrays", "bench", "criteria", "datasets", "evaluation", "graphs", "hypotheses", "io"),
+        *("jasfs", "selectors", "solvers", "terms", "tuning"),
     }
     bench = {name for name in inside if name.startswith("bench/")}
     assert bench == {"bench/cells.py", "bench/methods.py", "bench/worker.py"}

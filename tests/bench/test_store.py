@@ -1,6 +1,7 @@
 """Lines that are there whole or not at all, and the plan they belong to."""
 
 import gzip
+import json
 import os
 
 import pytest
@@ -118,3 +119,47 @@ def test_what_the_same_code_has_computed_elsewhere_is_taken(store, tmp_path):
         assert Store(tmp_path / "third").take(packed) == 3
     with pytest.raises(FileNotFoundError, match=r"There is no .*: name a folder that `featsieve"):
         store.take(tmp_path / "nowhere")
+
+
+def test_what_was_not_done_elsewhere_is_left_to_be_run_here(tmp_path):
+    here, there = Store(tmp_path / "here"), Store(tmp_path / "there")
+    with there.writing():
+        there.write([row_of(), row_of(n_features=4, status="timeout")])
+        there.write([row_of(OTHER, status="failed", reason="why")])
+    with here.writing():
+        assert here.take(there.folder) == 0
+    assert here.statuses() == {}
+
+
+def test_versions_of_other_packages_are_not_compared(store, tmp_path):
+    there, new = Store(tmp_path / "there"), Cell("default", "digits", "N", "NDFS")
+    about = json.loads(row_of()["versions"]) | {"numpy": "0"}
+    with there.writing():
+        there.write([row_of(new, versions=json.dumps(about))])
+    assert store.take(there.folder) == 1
+    assert json.loads(store.cells()[new.id][0]["versions"])["numpy"] == "0"
+
+
+@pytest.mark.parametrize("versions", ["x", "[]", "null", 5])
+def test_damaged_versions_are_told(store, tmp_path, versions):
+    there = Store(tmp_path / "there")
+    with there.writing():
+        there.write([row_of()])
+        there.write([row_of(OTHER, versions=versions)])
+    with pytest.raises(ValueError, match=r"cells.jsonl is damaged: remove its line 2 and run"):
+        store.take(there.folder)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: whole[:-9],
+        lambda whole: whole[:12] + b"\xff" * 9 + whole[21:],
+        lambda whole: b"no archive",
+    ],
+)
+def test_a_damaged_archive_is_told(store, tmp_path, damage):
+    packed = tmp_path / "cells.jsonl.gz"
+    packed.write_bytes(damage(gzip.compress(store.path.read_bytes())))
+    with pytest.raises(ValueError, match=r"cells.jsonl.gz is damaged: it cannot be unpacked"):
+        store.take(packed)

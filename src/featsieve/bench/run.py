@@ -109,7 +109,7 @@ def run_plan(
     rows: Iterable[str | os.PathLike[str]] | None = None,
     progress: BenchProgress | None = None,
 ) -> RunSummary:
-    """Run the cells of a plan that are not there; ``rows``: folders to take some from."""
+    """Run the cells of a plan that are not there; ``rows``: folders to take done ones from."""
     from joblib import effective_n_jobs
 
     plan = plan if isinstance(plan, Plan) else load_plan(os.fspath(plan))

@@ -9,6 +9,7 @@ of other plans stay, are found again when that plan is run again, and are not re
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import methodcaller
@@ -67,8 +68,10 @@ class Store:
     def take(self, path: str | os.PathLike[str]) -> int:
         """Add cells of another folder, or of its ``cells.jsonl`` (also .gz), and return how many.
 
-        Only those that the present code has computed, and that are not there: what a file held and
-        what was asked is in a cell's identity. Times of another machine are not taken.
+        Only those that the present code has computed, that are done, and that are not done here:
+        what a file held and what was asked is in a cell's identity, the time limit is not. Times of
+        another machine are not taken. Versions of NumPy and other packages are not compared: they
+        stay in the rows, and the report lists them.
         """
         file = Path(path) / self.path.name if Path(path).is_dir() else Path(path)
         if not file.is_file():
@@ -79,10 +82,10 @@ class Store:
         here = {c: overall_status(rows) for c, rows in self.cells().items() if _is_present(rows)}
         taken = 0
         for cell, rows in _read_cells(file).items():
-            first, done = rows[0], overall_status(rows) == "done"
+            first = rows[0]
             same = _is_present(rows) and first["schema_version"] == SCHEMA_VERSION
             same &= first["experiment"] not in ALONE or first["machine"] == machine()
-            if same and (cell not in here or (done and here[cell] != "done")):
+            if same and overall_status(rows) == "done" and here.get(cell) != "done":
                 self.write(rows)
                 taken += 1
         return taken
@@ -151,19 +154,29 @@ def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _is_present(rows: Sequence[Mapping[str, Any]]) -> bool:
     """Say whether the present code has computed a cell."""
-    return json.loads(rows[0]["versions"] or "{}").get("source") == source_hash()
+    return _source(rows) == source_hash()
+
+
+def _source(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the state of the code that has computed a cell, None if that is not known."""
+    return json.loads(rows[0]["versions"] or "{}").get("source")
 
 
 def _read_cells(path: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of every finished cell of a file, which may be packed (.gz)."""
     found, content = {}, path.read_bytes()
     if path.suffix == ".gz":
-        content = gzip.decompress(content)
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is damaged: it cannot be unpacked. Pack it again.") from error
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
             rows = json.loads(line)
-            found[rows[0]["cell"]] = [{**SCHEMA, **row} for row in rows]
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            whole = [{**SCHEMA, **row} for row in rows]
+            _source(whole)  # can be read
+            found[rows[0]["cell"]] = whole
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"{path} is damaged: remove its line {number} and run the plan again."
             ) from error
