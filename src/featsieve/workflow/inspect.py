@@ -39,7 +39,8 @@ def read_to_inspect(
 ) -> tuple[Dataset, list[Note]]:
     """Read a table with all that can be done for it: words encoded or left out, cells repaired."""
     progress(f"reading {path.name}")
-    known, notes = options.get("encode") or True, list[Note]()
+    # words that are to be left out do not take part
+    known, notes = options.get("encode") or not options.get("drop_text"), list[Note]()
     options = {**options, "drop_text": True, "repair": True, "encode": known}
     table = read_table(path, **options)
     by_values, by_names, why = transposed_signs(table, dense_part(table)[0])

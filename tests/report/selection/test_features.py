@@ -84,6 +84,15 @@ def levels(part, width, full):
     return (found.astype(float) - 127.0) / 127.0 * full
 
 
+def test_the_heat_map_does_not_depend_on_where_columns_lie():
+    """A date is some 20,000 days with a spread of a few."""
+    X = planted().X
+    sieve = JASFS(3, n_features_to_select=8, init=planted().labels, random_state=0).fit(X)
+    near, far = heat_map(gather(sieve, X)), heat_map(gather(sieve, X + 20000.0))
+    assert far == near
+    assert min(near["levels"]) < max(near["levels"])
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_heat_map_has_every_sample_beside_those_of_its_cluster(sparse):
     X = np.where(planted().X > 0.0, planted().X, 0.0)

@@ -13,7 +13,6 @@ from featsieve.graphs import principal_coordinates
 from featsieve.report.selection.features import (
     MOST_FEATURES,
     correlations,
-    dense_values,
     sample_certainty,
     similar_order,
 )
@@ -75,8 +74,8 @@ def heat_map(selection: Selection) -> dict[str, Any] | None:
     rows = drawn_samples(selection.X.shape[0])
     places = np.arange(0, len(rows), -(-len(rows) // MOST_COLUMNS))
     operator = as_operator(selection.values[:, shown], scale="std")
-    Z = dense_values(selection.values, rows[places], shown) - to_numpy(operator.mean)
-    Z *= to_numpy(operator.inverse_scale)
+    part = operator.at_rows(operator.place(rows[places]))
+    Z = to_numpy(part.columns(operator.place(np.arange(len(shown)))))
     features = similar_order(1.0 - correlations(selection.values[:, shown]))
     samples: list[int] = []
     for code in range(len(clusters.names)):
