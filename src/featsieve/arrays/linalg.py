@@ -89,7 +89,7 @@ def largest_by_lanczos(
 def polar(A: np.ndarray) -> np.ndarray:
     """Return U V' of the thin SVD A = U diag(s) V': the nearest orthonormal columns.
 
-    Where s is nearly constant it is A (A'A)^(-1/2), without an SVD.
+    Of a well conditioned A it is A (A'A)^(-1/2), without an SVD.
     """
     energy, V = np.linalg.eigh(A.T @ A)
     if energy.size and energy[0] > WELL_CONDITIONED * energy[-1]:
