@@ -48,7 +48,7 @@ class ClusterCount:
     score : float array
         What was compared: in the hat view modularity times the cube of the accuracy, else by how
         much sparse clusterings agree beyond chance, as a share of what is possible; where clusters
-        lie apart (see Notes), modularity times the square of their separation.
+        lie apart (see Notes), modularity times their mean separation.
     equivalent : int array
         Candidates whose score is within a tenth of the best; all where nothing shows.
     """
@@ -309,7 +309,7 @@ def _spectral_labels(
 def _clusters_apart(
     Z: np.ndarray, numbers: np.ndarray, rng: np.random.Generator, *, least: int
 ) -> np.ndarray:
-    """Return modularity times a power of the separation, 0 for numbers with clusters that touch.
+    """Return modularity times the mean separation, 0 for numbers with clusters that touch.
 
     Regression on indicators, which the accuracy of the hat metric is, cannot tell the middle one of
     three clusters on a line; and columns that say the same count as one there. So about twice the
@@ -322,7 +322,7 @@ def _clusters_apart(
     nearest = [separation(points, one).min(axis=1) for one in labels]
     counts = np.array([one.min() > defaults.COUNT_STRIP_SHARE for one in nearest])
     counts &= (numbers > least) & (numbers // 2 <= least)
-    apart = np.array([one.mean() for one in nearest]) ** defaults.COUNT_SEPARATION_POWER
+    apart = np.array([one.mean() for one in nearest])
     return np.where(counts, modularity(graph, labels) * apart, 0.0)
 
 
