@@ -5,11 +5,16 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.cluster import SpectralCoclustering
+from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
+from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.graphs import distances, heat_kernel_graph, nearest_neighbours, self_tuning_graph
+from featsieve.graphs.affinity import mutual_graph, shared_graph
 from featsieve.graphs.distances import Distances, EuclideanDistances
+from featsieve.graphs.spectral_labels import spectral_labels
 
 # 00_common.md, 7.1: k = 3, no ties
 T9 = np.array(
@@ -138,6 +143,35 @@ def test_both_graphs_are_the_explicit_ones(case):
     np.testing.assert_allclose(found, tuned, rtol=1e-8, atol=2e-13)
     scaled = self_tuning_graph(Matrix(1e6 * D), n_neighbors=k).toarray()
     np.testing.assert_allclose(scaled, found)  # units of distance do not matter
+
+
+@settings(max_examples=25, deadline=None)
+@given(case=points())
+def test_graphs_of_lists_are_the_explicit_ones(case):
+    X, k = case
+    nearest = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    lists = np.zeros((len(X), len(X)))
+    np.put_along_axis(lists, nearest, 1.0, axis=1)
+    either, both = np.maximum(lists, lists.T), lists * lists.T
+    expected = either + (defaults.MUTUAL_WEIGHT - 1.0) * both
+    np.testing.assert_array_equal(mutual_graph(nearest).toarray(), expected)
+    lists += np.eye(len(X))
+    expected = [[np.sum(one * other / lists.sum(axis=0)) for other in lists] for one in lists]
+    found = shared_graph(nearest)
+    np.testing.assert_allclose(found.toarray(), expected, atol=1e-14)
+    np.testing.assert_allclose(found.sum(axis=1), k + 1.0)
+
+
+def test_shared_graphs_are_cut_as_scikit_learn_clusters_both_sides_of_lists():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], 30, axis=0)
+    nearest = NearestNeighbors(n_neighbors=5).fit(X).kneighbors(return_distance=False)
+    lists = np.eye(90)
+    np.put_along_axis(lists, nearest, 1.0, axis=1)
+    theirs = SpectralCoclustering(3, random_state=0).fit(lists).row_labels_
+    seeds = np.random.RandomState(0)
+    ours = spectral_labels(shared_graph(nearest), 3, random_state=seeds)
+    assert adjusted_rand_score(theirs, ours) > 0.95
 
 
 def test_graphs_of_coinciding_samples_have_unit_weights():

@@ -9,7 +9,9 @@ from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.graphs.coordinates import hat_coordinates, unit_rows
 from featsieve.graphs.distances import hat_distances
-from featsieve.hypotheses.views import hat_view, plain_view
+from featsieve.hypotheses.views import hat_view, neighbourhoods, plain_view
+
+SMALL, LARGE = neighbourhoods(5)
 
 
 def all_distances(view):
@@ -51,16 +53,16 @@ def test_cuts_find_planted_clusters_in_both_metrics(shape):
     planted = make_planted(*shape, n_informative=100, n_clusters=3, signal=3.0, random_state=0)
     Z = as_operator(planted.X, scale="std").columns(np.arange(shape[1]))
     for view in (hat_view(as_operator(Z), 3), plain_view(Z)):
-        cuts = view.cuts(3, np.random.default_rng(0), 5, 10)
+        cuts = view.cuts(3, np.random.default_rng(0), SMALL, LARGE)
         assert len(cuts) == 2
         for labels in cuts:
             assert adjusted_rand_score(planted.labels, labels) == 1.0
 
 
-def test_one_search_serves_every_number_of_neighbours():
+def test_one_search_serves_every_neighbourhood():
     Z = np.random.default_rng(0).standard_normal((60, 8))
-    few = plain_view(Z).cuts(3, np.random.default_rng(0), 4)[0]
-    of_both = plain_view(Z).cuts(3, np.random.default_rng(0), 4, 9)[0]
+    few = plain_view(Z).cuts(3, np.random.default_rng(0), SMALL)[0]
+    of_both = plain_view(Z).cuts(3, np.random.default_rng(0), SMALL, LARGE)[0]
     np.testing.assert_array_equal(few, of_both)
 
 
@@ -68,9 +70,9 @@ def test_repeated_rows_have_cuts():
     Z = np.repeat(np.random.default_rng(0).standard_normal((6, 4)), 8, axis=0)
     truth = np.repeat(np.arange(6), 8)
     for view in (hat_view(as_operator(Z), 6), plain_view(Z)):
-        labels = view.cuts(6, np.random.default_rng(0), 5)[0]
+        labels = view.cuts(6, np.random.default_rng(0), SMALL)[0]
         assert adjusted_rand_score(truth, labels) == 1.0
-        assert len(np.unique(view.cuts(9, np.random.default_rng(0), 5)[0])) == 9
+        assert len(np.unique(view.cuts(9, np.random.default_rng(0), SMALL)[0])) == 9
 
 
 @pytest.mark.parametrize("view_of", [plain_view, lambda Z: hat_view(as_operator(Z), 3)])
@@ -79,7 +81,7 @@ def test_others_follow_the_nearest_landmark(monkeypatch, view_of, shape):
     monkeypatch.setattr(defaults, "CUT_LANDMARKS", 40)
     planted = make_planted(*shape, n_informative=40, n_clusters=3, signal=3.0, random_state=0)
     view = view_of(planted.X - planted.X.mean(axis=0))
-    labels, other = (view.cuts_of_some(3, np.random.default_rng(seed), 5)[0] for seed in (0, 1))
+    labels, other = (view.cuts_of_some(3, np.random.default_rng(seed), SMALL)[0] for seed in (0, 1))
     assert adjusted_rand_score(planted.labels, labels) == 1.0
     assert adjusted_rand_score(labels, other) == 1.0
     rows = np.array([3, 10, 47, 59])
@@ -93,5 +95,7 @@ def test_others_follow_the_nearest_landmark(monkeypatch, view_of, shape):
 
 def test_few_samples_are_all_cut():
     Z = np.random.default_rng(0).standard_normal((60, 5))
-    of_some = plain_view(Z).cuts_of_some(3, np.random.default_rng(0), 5)[0]
-    np.testing.assert_array_equal(of_some, plain_view(Z).cuts(3, np.random.default_rng(0), 5)[0])
+    of_some = plain_view(Z).cuts_of_some(3, np.random.default_rng(0), SMALL)[0]
+    np.testing.assert_array_equal(
+        of_some, plain_view(Z).cuts(3, np.random.default_rng(0), SMALL)[0]
+    )

@@ -18,8 +18,7 @@ from featsieve.arrays.namespace import is_sparse, pick_columns
 from featsieve.arrays.scale import one_column_each
 from featsieve.arrays.threads import one_thread
 from featsieve.criteria.clusterings import sample_rows
-from featsieve.graphs.affinity import graph_of_neighbours
-from featsieve.graphs.distances import nearest_neighbours
+from featsieve.graphs.affinity import self_tuning_graph
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.hypotheses.families import components, two_means_share
@@ -398,7 +397,7 @@ def clusterings(
     view: View, n_neighbors: int, most: int, rng: np.random.Generator
 ) -> SpectralClusterings:
     """Return the spectral clusterings of a view, for up to ``most`` clusters."""
-    graph = graph_of_neighbours(*nearest_neighbours(view.distances, n_neighbors))
+    graph = self_tuning_graph(view.distances, n_neighbors=n_neighbors)
     seeds = np.random.RandomState(int(rng.integers(2**31)))
     return SpectralClusterings(graph, most, random_state=seeds, n_starts=defaults.HYPOTHESIS_STARTS)
 

@@ -1,7 +1,8 @@
 """Graphs of nearest neighbours of the samples, and their Laplacians. All sparse.
 
-:func:`self_tuning_graph` is the prior of the graph S of JASFS; the compared methods take
-:func:`sample_graph`.
+Label hypotheses are cut from :func:`shared_graph` and :func:`mutual_graph`, which use the order of
+the distances alone; :func:`self_tuning_graph` is the prior of the graph S of JASFS; the compared
+methods take :func:`sample_graph`.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import as_numpy, is_sparse
 from featsieve.graphs.distances import (
@@ -30,16 +32,31 @@ def self_tuning_graph(distances: Distances, *, n_neighbors: int = 5) -> sp.csr_a
     sigma_i is the distance to the last of the neighbours: dense and sparse regions get graphs of
     the same connectivity.
     """
-    return graph_of_neighbours(*nearest_neighbours(distances, n_neighbors))
-
-
-def graph_of_neighbours(indices: np.ndarray, squares: np.ndarray) -> sp.csr_array:
-    """Return :func:`self_tuning_graph` of neighbours that are known, with their distances."""
+    indices, squares = nearest_neighbours(distances, n_neighbors)
     sigma = np.sqrt(squares[:, -1])
     largest = float(sigma.max())
     sigma = np.maximum(sigma, 1e-6 * largest if largest > 0.0 else 1.0)  # coinciding samples
     weight = np.exp(-squares / (sigma[:, None] * sigma[indices]))
     return symmetric_graph(indices, np.maximum(weight, SMALLEST_WEIGHT))
+
+
+def shared_graph(indices: np.ndarray) -> sp.csr_array:
+    """Return M L^(-1) M', M the 0/1 matrix of every sample's neighbours and itself, L = diag(M'1).
+
+    Samples are linked as far as they list the same ones, each of which counts less the more list
+    it: in many dimensions some samples (hubs) are neighbours of very many. All degrees are k + 1,
+    and the cut is that of the bipartite graph of samples and lists (Dhillon 2001).
+    """
+    M = sp.csr_array(_links(indices) + sp.eye_array(len(indices)))
+    return sp.csr_array(M @ sp.diags_array(1.0 / (M.T @ np.ones(len(indices)))) @ M.T)
+
+
+def mutual_graph(indices: np.ndarray) -> sp.csr_array:
+    """Return the graph of all neighbours, in which those that list each other count most."""
+    A = _links(indices)
+    A = sp.csr_array(A + A.T)
+    A.data[A.data > 1.0] = defaults.MUTUAL_WEIGHT
+    return A
 
 
 def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr_array:
@@ -55,10 +72,15 @@ def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr
 
 def symmetric_graph(indices: np.ndarray, weight: np.ndarray) -> sp.csr_array:
     """Return max(A, A') of the directed neighbour lists."""
-    n, k = indices.shape
-    row = np.repeat(np.arange(n), k)
-    A = sp.csr_array((weight.ravel(), (row, indices.ravel())), shape=(n, n))
+    A = _links(indices, weight)
     return sp.csr_array(A.maximum(A.T))
+
+
+def _links(indices: np.ndarray, weight: np.ndarray | None = None) -> sp.csr_array:
+    """Return the directed neighbour lists as a matrix, of ones unless there are weights."""
+    n, k = indices.shape
+    weight = np.ones(n * k) if weight is None else weight.ravel()
+    return sp.csr_array((weight, indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
 
 
 def sample_graph(operator: DataOperator, affinity: Any, *, n_neighbors: int = 5) -> sp.csr_array:

@@ -23,8 +23,6 @@ LARGEST_DENSE = 1000
 LARGEST_DENSE_ROUGH = 400
 # Lanczos is no use for a large share of the spectrum: then up to this many.
 LARGEST_DENSE_ANYWAY = 5000
-# Links of rough vectors, of a graph with unit degrees, that do not count as such.
-NEXT_TO_NOTHING = 1e-9
 # Tolerance of eigenvectors where Lanczos does not converge.
 ROUGH = 1e-3
 
@@ -168,10 +166,7 @@ def _leading_eigenvectors(
     """
     n = A.shape[0]
     n_components, component = connected_components(A, directed=False)
-    n_parts = n_components
-    if tol > 0.0:  # parts that hang together by next to nothing: rounding would choose the vectors
-        n_parts = connected_components(A > NEXT_TO_NOTHING, directed=False)[0]
-    link = bridge if n_parts >= count else None
+    link = bridge if n_components >= count else None
     if callable(link):
         link = link()
     if _takes_dense(n, count, rough=tol > 0.0):

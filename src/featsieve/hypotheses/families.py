@@ -30,8 +30,10 @@ from featsieve.hypotheses.tables import (
 )
 from featsieve.hypotheses.views import (
     HatMetrics,
+    Neighbourhood,
     View,
     hat_view,
+    neighbourhoods,
     plain_view,
     product,
     wide_gram,
@@ -98,10 +100,10 @@ def hat_hypotheses(
     ranks, chance, *splits = rng.spawn(3 + n_splits)  # of splits, the first is of all columns
 
     def by_ranks() -> Labels:
-        if views is not None:  # ranks of a few rows say little of the metric of many
-            return []
+        if views is not None or operator.shape[0] > defaults.CUT_LANDMARKS:
+            return []  # of some rows ranks say little, of many they cost more than a member is worth
         table = as_operator(normal_scores(X, codes), scale=scale.by("unit"))
-        return hat_view(table, c, shrinkage=shrinkage).cuts_of_some(c, ranks, 2 * k)
+        return hat_view(table, c, shrinkage=shrinkage).cuts_of_some(c, ranks, neighbourhoods(k)[1])
 
     def by_chance() -> Labels:
         n, enough = operator.shape[0], defaults.CHANCE_SAMPLES
@@ -201,15 +203,16 @@ class HatFamily:
         varying = np.flatnonzero(to_numpy(operator.varies))
         look = partial(self.halves, X, operator.scale, varying, gram)
         halved = [partial(look, rng) for rng in splits if len(varying) > 1]
-        return [partial(self.cuts, operator, self.n_neighbors, gram, whole), *halved]
+        few, _ = neighbourhoods(self.n_neighbors)
+        return [partial(self.cuts, operator, few, gram, whole), *halved]
 
     def view_tasks(self, views: list[View], rng: np.random.Generator) -> list[Callable[[], Labels]]:
         """Return what finds the labels of views: of all columns, then of two halves each."""
-        c, k = self.n_clusters, self.n_neighbors
-        neighbours = [k, *([k, 2 * k] * (len(views) // 2))]
+        c, both = self.n_clusters, neighbourhoods(self.n_neighbors)
+        neighbours = [both[0], *(both * (len(views) // 2))]
         return [
-            partial(view.cuts, c, own, count)
-            for view, own, count in zip(views, rng.spawn(len(views)), neighbours, strict=True)
+            partial(view.cuts, c, own, one)
+            for view, own, one in zip(views, rng.spawn(len(views)), neighbours, strict=True)
         ]
 
     def halves(
@@ -221,9 +224,9 @@ class HatFamily:
         rng: np.random.Generator,
     ) -> Labels:
         """Return the labels of two random halves of the columns that vary."""
-        k, found, rest = self.n_neighbors, [], gram
+        both, found, rest = neighbourhoods(self.n_neighbors), [], gram
         parts = scale.halves(varying, rng, len(varying) // 2)
-        for half, neighbours in zip(map(np.sort, parts), (k, 2 * k), strict=True):
+        for half, neighbours in zip(map(np.sort, parts), both, strict=True):
             part = as_operator(pick_columns(X, half), scale=scale.at(half))
             own = rest
             if gram is not None and rest is gram:  # K of one half is K less that of the other
@@ -233,11 +236,11 @@ class HatFamily:
         return found
 
     def cuts(
-        self, operator: DataOperator, n_neighbors: int, gram: Any, rng: np.random.Generator
+        self, operator: DataOperator, neighbours: Neighbourhood, gram: Any, rng: np.random.Generator
     ) -> Labels:
         """Return the clusters of the hat metric of a table, whose Gram matrix may be known."""
         view = hat_view(operator, self.n_clusters, shrinkage=self.shrinkage, gram=gram)
-        return view.cuts(self.n_clusters, rng, n_neighbors)
+        return view.cuts(self.n_clusters, rng, neighbours)
 
 
 def plain_families(
@@ -255,17 +258,17 @@ def plain_families(
     ``Z`` has standardised columns, ``units`` are their deviations in the table as it was given,
     ``codes`` the batches of its rows.
     """
-    c, few_links, links = n_clusters, n_neighbors, 2 * n_neighbors
+    c, (small, large) = n_clusters, neighbourhoods(n_neighbors)
     R = dense_columns(normal_scores(Z, codes), scale.variables)[0]
     many = [components(A, rng) for A in (Z, R, Z * units)]
     of_Z, of_R, of_raw = few = [points[:, : defaults.FEW_COMPONENTS] for points in many]
 
-    def cuts(points: np.ndarray, *neighbours: int) -> Labels:
+    def cuts(points: np.ndarray, *neighbours: Neighbourhood) -> Labels:
         return plain_view(points).cuts(c, rng, *neighbours)
 
     found: dict[str, Labels] = {}
-    found["graph"] = [one for A in (*many[:2], of_Z, of_R) for one in cuts(A, links)]
-    found["raw"] = [one for A in (many[2], of_raw) for one in cuts(A, links, few_links)]
+    found["graph"] = [one for A in (*many[:2], of_Z, of_R) for one in cuts(A, large)]
+    found["raw"] = [one for A in (many[2], of_raw) for one in cuts(A, large, small)]
     found["raw"].append(kmeans(of_raw, c, rng))
     found["k-means"] = [kmeans(points, c, rng) for points in (of_Z, of_R, of_Z[:, :10])]
     found["sparse"] = [
@@ -282,7 +285,7 @@ def plain_families(
             found["modes"] += [
                 kmeans(chosen, c, rng),
                 sparse_kmeans(chosen, points, c, max(1, chosen.shape[1] // 3), rng),
-                *cuts(points, links),
+                *cuts(points, large),
             ]
     return found
 
@@ -346,16 +349,16 @@ def second_hypotheses(
 
     ``columns(k)`` are the first k selected columns, scaled; ``n_columns`` is that of the table.
     """
-    c, links = n_clusters, (n_neighbors, 2 * n_neighbors)
+    c, both = n_clusters, neighbourhoods(n_neighbors)
 
     def look(size: int, rng: np.random.Generator) -> Labels:
         chosen = columns(size)
         table = as_operator(chosen, scale="none")
         gram = wide_gram(table)
-        found = plain_view(chosen).cuts_of_some(c, rng, links[1])
+        found = plain_view(chosen).cuts_of_some(c, rng, both[1])
         for factor in defaults.SECOND_SHRINKAGE:
             view = hat_view(table, c, shrinkage=factor * shrinkage, gram=gram)
-            found += view.cuts_of_some(c, rng, *links)
+            found += view.cuts_of_some(c, rng, *both)
         return [*found, kmeans(to_numpy(chosen), c, rng)]
 
     sizes = second_sizes(n_columns)

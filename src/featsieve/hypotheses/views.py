@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import inverse_shifted
 from featsieve.arrays.namespace import Array, hosted, to_numpy
 from featsieve.arrays.threads import in_turn
-from featsieve.graphs.affinity import graph_of_neighbours
+from featsieve.graphs.affinity import mutual_graph, shared_graph
 from featsieve.graphs.coordinates import (
     hat_coordinates,
     hat_directions,
@@ -37,6 +38,19 @@ ROUGH = 1e-3
 
 
 @dataclass(frozen=True)
+class Neighbourhood:
+    """How many neighbours of every sample count, and how they make a graph."""
+
+    size: int
+    graph: Callable[[np.ndarray], sp.csr_array]
+
+
+def neighbourhoods(n_neighbors: int) -> tuple[Neighbourhood, Neighbourhood]:
+    """Return a small one and a large one: a thin graph is filled in, a dense one thinned out."""
+    return Neighbourhood(n_neighbors, shared_graph), Neighbourhood(2 * n_neighbors, mutual_graph)
+
+
+@dataclass(frozen=True)
 class View:
     """Distances of the samples, and directions that link the parts of a graph in pieces."""
 
@@ -44,7 +58,7 @@ class View:
     bridge: Callable[[], np.ndarray]
 
     def cuts_of_some(
-        self, n_clusters: int, rng: np.random.Generator, *neighbours: int
+        self, n_clusters: int, rng: np.random.Generator, *neighbours: Neighbourhood
     ) -> list[np.ndarray]:
         """Return what :meth:`cuts` does, by landmarks of its own where there are many samples.
 
@@ -64,14 +78,14 @@ class View:
         self,
         n_clusters: int,
         rng: np.random.Generator,
-        *neighbours: int,
+        *neighbours: Neighbourhood,
         n_starts: int = defaults.HYPOTHESIS_STARTS,
     ) -> list[np.ndarray]:
-        """Return a spectral clustering for each number of neighbours, from one search."""
-        indices, squares = nearest_neighbours(self.distances, max(neighbours))
+        """Return a spectral clustering for each neighbourhood, from one search."""
+        indices, _ = nearest_neighbours(self.distances, max(one.size for one in neighbours))
         found = []
-        for k in neighbours:
-            graph = graph_of_neighbours(indices[:, :k], squares[:, :k])
+        for one in neighbours:
+            graph = one.graph(indices[:, : one.size])
             with in_turn():
                 points = spectral_points(
                     graph, n_clusters, random_state=rng, bridge=self.bridge, tol=ROUGH

@@ -26,9 +26,9 @@ from featsieve.arrays.namespace import (
     to_numpy,
 )
 from featsieve.arrays.threads import one_thread, run_all
-from featsieve.graphs.affinity import graph_of_neighbours
+from featsieve.graphs.affinity import self_tuning_graph
 from featsieve.graphs.coordinates import hat_directions, principal_coordinates, unit_rows
-from featsieve.graphs.distances import hat_distances, nearest_neighbours
+from featsieve.graphs.distances import hat_distances
 from featsieve.graphs.kmeans import fill_empty, kmeans
 from featsieve.graphs.landmarks import cell_sums, nearest_landmarks, vote
 from featsieve.graphs.spectral_labels import by_first_sample
@@ -42,7 +42,13 @@ from featsieve.hypotheses.families import (
 )
 from featsieve.hypotheses.lone import lone_columns
 from featsieve.hypotheses.pool import Pool
-from featsieve.hypotheses.views import HatMetrics, View, hat_view, rows_of_product
+from featsieve.hypotheses.views import (
+    HatMetrics,
+    View,
+    hat_view,
+    neighbourhoods,
+    rows_of_product,
+)
 from featsieve.jasfs.problem import summed
 from featsieve.solvers.row_sparse import mean_column_norm
 from featsieve.solvers.supports import NONE, path_through
@@ -201,7 +207,7 @@ def few_samples(
             )
         else:
             view = hat_view(operator, c, shrinkage=settings.shrinkage)
-            labels = view.cuts(c, rng, k, n_starts=defaults.KMEANS_STARTS)[0]
+            labels = view.cuts(c, rng, neighbourhoods(k)[0], n_starts=defaults.KMEANS_STARTS)[0]
         return single(by_first_sample(labels), settings)
     pool, belief = first or first_stage(X, operator, settings, rng)
     if first is None and (lone := lone_columns(operator, pool.labels, rng, settings.codes)):
@@ -328,7 +334,7 @@ class Links:
                 kept = energy > 1e-10 * energy[-1]
                 directions = V[:, kept] / np.sqrt(energy[kept] + settings.shrinkage * energy.mean())
                 distances = hat_distances(operator.place(chosen @ directions))
-                found = graph_of_neighbours(*nearest_neighbours(distances, settings.n_neighbors))
+                found = self_tuning_graph(distances, n_neighbors=settings.n_neighbors)
             accuracy = vote_accuracy(found, labels)
             if accuracy > most:
                 best, most = (order[:size], directions, chosen @ directions), accuracy
