@@ -99,7 +99,7 @@ def topics(shape, seed=0):
     rate = np.full((n, d), 0.15)
     group = np.arange(n) % 3
     for k in range(3):
-        rate[np.ix_(group == k, np.arange(k * d // 12, (k + 1) * d // 12))] = 1.5
+        rate[np.ix_(group == k, np.arange(k * d // 12, (k + 1) * d // 12))] = 2.0
     X = rng.poisson(rate).astype(float)
     return X / np.sqrt((X**2).sum(axis=1, keepdims=True))
 

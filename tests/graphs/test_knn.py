@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.graphs import distances, heat_kernel_graph, nearest_neighbours, self_tuning_graph
-from featsieve.graphs.affinity import mutual_graph, shared_graph
+from featsieve.graphs.affinity import SharedNeighbours, mutual_graph
 from featsieve.graphs.distances import Distances, EuclideanDistances
 from featsieve.graphs.spectral_labels import spectral_labels
 
@@ -157,9 +157,11 @@ def test_graphs_of_lists_are_the_explicit_ones(case):
     np.testing.assert_array_equal(mutual_graph(nearest).toarray(), expected)
     lists += np.eye(len(X))
     expected = [[np.sum(one * other / lists.sum(axis=0)) for other in lists] for one in lists]
-    found = shared_graph(nearest)
-    np.testing.assert_allclose(found.toarray(), expected, atol=1e-14)
-    np.testing.assert_allclose(found.sum(axis=1), k + 1.0)
+    found, ones = SharedNeighbours(nearest), np.ones(len(X))
+    np.testing.assert_allclose(found.toarray(), np.array(expected) / (k + 1.0), atol=1e-14)
+    np.testing.assert_allclose(found @ ones, ones)
+    weight = np.random.default_rng(0).standard_normal(len(X))
+    np.testing.assert_allclose(found @ weight, found.toarray() @ weight, atol=1e-12)
 
 
 def test_shared_graphs_are_cut_as_scikit_learn_clusters_both_sides_of_lists():
@@ -170,7 +172,7 @@ def test_shared_graphs_are_cut_as_scikit_learn_clusters_both_sides_of_lists():
     np.put_along_axis(lists, nearest, 1.0, axis=1)
     theirs = SpectralCoclustering(3, random_state=0).fit(lists).row_labels_
     seeds = np.random.RandomState(0)
-    ours = spectral_labels(shared_graph(nearest), 3, random_state=seeds)
+    ours = spectral_labels(SharedNeighbours(nearest), 3, random_state=seeds)
     assert adjusted_rand_score(theirs, ours) > 0.95
 
 

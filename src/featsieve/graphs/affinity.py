@@ -1,8 +1,8 @@
 """Graphs of nearest neighbours of the samples, and their Laplacians. All sparse.
 
-Label hypotheses are cut from :func:`shared_graph` and :func:`mutual_graph`, which use the order of
-the distances alone; :func:`self_tuning_graph` is the prior of the graph S of JASFS; the compared
-methods take :func:`sample_graph`.
+Label hypotheses are cut from :class:`SharedNeighbours` and :func:`mutual_graph`, which use the
+order of the distances alone; :func:`self_tuning_graph` is the prior of the graph S of JASFS; the
+compared methods take :func:`sample_graph`.
 """
 
 from typing import Any
@@ -40,15 +40,30 @@ def self_tuning_graph(distances: Distances, *, n_neighbors: int = 5) -> sp.csr_a
     return symmetric_graph(indices, np.maximum(weight, SMALLEST_WEIGHT))
 
 
-def shared_graph(indices: np.ndarray) -> sp.csr_array:
-    """Return M L^(-1) M', M the 0/1 matrix of every sample's neighbours and itself, L = diag(M'1).
+class SharedNeighbours:
+    """A = M L^(-1) M'/(k + 1), M the 0/1 matrix of every sample's neighbours and itself.
 
-    Samples are linked as far as they list the same ones, each of which counts less the more list
-    it: in many dimensions some samples (hubs) are neighbours of very many. All degrees are k + 1,
-    and the cut is that of the bipartite graph of samples and lists (Dhillon 2001).
+    L = diag(M'1). Samples are linked as far as they list the same ones, each of which counts less
+    the more list it: in many dimensions some samples (hubs) are neighbours of very many. All
+    degrees are one, and the cut is that of the bipartite graph of samples and lists (Dhillon 2001).
+    A hub would fill the matrix, so only its ``factor`` M (L (k + 1))^(-1/2) is there.
     """
-    M = sp.csr_array(_links(indices) + sp.eye_array(len(indices)))
-    return sp.csr_array(M @ sp.diags_array(1.0 / (M.T @ np.ones(len(indices)))) @ M.T)
+
+    def __init__(self, indices: np.ndarray) -> None:
+        n, k = indices.shape
+        lists = np.column_stack([np.arange(n), indices]).ravel()
+        weight = 1.0 / np.sqrt((k + 1.0) * np.bincount(lists, minlength=n))
+        ends = np.arange(0, n * (k + 1) + 1, k + 1)
+        self.shape = (n, n)
+        self.factor = sp.csr_array((weight[lists], lists, ends), shape=(n, n))
+        self.transposed = sp.csr_array(self.factor.T)
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self.factor @ (self.transposed @ x))
+
+    def toarray(self) -> np.ndarray:
+        """Return all of it."""
+        return np.asarray((self.factor @ self.transposed).toarray())
 
 
 def mutual_graph(indices: np.ndarray) -> sp.csr_array:
@@ -120,9 +135,9 @@ def _given_affinity(affinity: Any, n_samples: int) -> sp.csr_array:
     return S
 
 
-def degrees(S: sp.csr_array) -> np.ndarray:
+def degrees(S: sp.csr_array | SharedNeighbours) -> np.ndarray:
     """Return the row sums of a graph."""
-    return S @ np.ones(S.shape[1])
+    return np.asarray(S @ np.ones(S.shape[1]))
 
 
 def normalised_adjacency(S: sp.csr_array) -> sp.csr_array:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from featsieve import defaults
 from featsieve.arrays.linalg import largest_by_lanczos, largest_eigenpairs
-from featsieve.graphs.affinity import degrees, normalised_adjacency
+from featsieve.graphs.affinity import SharedNeighbours, degrees, normalised_adjacency
 from featsieve.graphs.coordinates import unit_rows
 from featsieve.graphs.kmeans import fill_empty, kmeans
 
@@ -28,7 +28,7 @@ ROUGH = 1e-3
 
 
 def spectral_labels(
-    graph: sp.csr_array,
+    graph: sp.csr_array | SharedNeighbours,
     n_clusters: int,
     *,
     random_state: np.random.RandomState,
@@ -40,7 +40,7 @@ def spectral_labels(
 
 
 def spectral_points(
-    graph: sp.csr_array,
+    graph: sp.csr_array | SharedNeighbours,
     n_clusters: int,
     *,
     random_state: Any,
@@ -53,7 +53,9 @@ def spectral_points(
     not in the graph: 0.1 E E' is then added, E being ``bridge``. With ``tol`` above 0 the vectors
     are as rough as that (``random_state`` draws where Lanczos starts).
     """
-    adjacency, root = normalised_adjacency(graph), np.sqrt(degrees(graph))
+    adjacency, root = graph, np.sqrt(degrees(graph))
+    if not isinstance(graph, SharedNeighbours):  # whose degrees are one
+        adjacency = normalised_adjacency(graph)
     vectors = _leading_eigenvectors(
         adjacency, root, n_clusters, random_state=random_state, bridge=bridge, tol=tol
     )
@@ -150,7 +152,7 @@ def _takes_dense(n: int, count: int, *, rough: bool = False) -> bool:
 
 
 def _leading_eigenvectors(
-    A: sp.csr_array,
+    A: sp.csr_array | SharedNeighbours,
     null: np.ndarray,
     count: int,
     *,
@@ -165,7 +167,8 @@ def _leading_eigenvectors(
     is run on the matrix without them.
     """
     n = A.shape[0]
-    n_components, component = connected_components(A, directed=False)
+    links = A.factor if isinstance(A, SharedNeighbours) else A  # of the same components
+    n_components, component = connected_components(links, directed=False)
     link = bridge if n_components >= count else None
     if callable(link):
         link = link()
@@ -186,7 +189,7 @@ def _leading_eigenvectors(
         largest = np.argsort(-np.bincount(component), kind="stable")[:count]
         return known[:, largest].toarray()
     written = known.toarray()  # fewer columns than are wanted
-    top = float(A.sum(axis=1).max()) + 1.0
+    top = float(degrees(A).max()) + 1.0
 
     def product(x: np.ndarray) -> np.ndarray:
         x = x.ravel()

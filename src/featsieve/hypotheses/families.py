@@ -101,7 +101,7 @@ def hat_hypotheses(
 
     def by_ranks() -> Labels:
         if views is not None or operator.shape[0] > defaults.CUT_LANDMARKS:
-            return []  # of some rows ranks say little, of many they cost more than a member is worth
+            return []  # of some rows they say little, of many they cost more than they are worth
         table = as_operator(normal_scores(X, codes), scale=scale.by("unit"))
         return hat_view(table, c, shrinkage=shrinkage).cuts_of_some(c, ranks, neighbourhoods(k)[1])
 

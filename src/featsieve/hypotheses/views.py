@@ -17,7 +17,7 @@ from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import inverse_shifted
 from featsieve.arrays.namespace import Array, hosted, to_numpy
 from featsieve.arrays.threads import in_turn
-from featsieve.graphs.affinity import mutual_graph, shared_graph
+from featsieve.graphs.affinity import SharedNeighbours, mutual_graph
 from featsieve.graphs.coordinates import (
     hat_coordinates,
     hat_directions,
@@ -42,12 +42,14 @@ class Neighbourhood:
     """How many neighbours of every sample count, and how they make a graph."""
 
     size: int
-    graph: Callable[[np.ndarray], sp.csr_array]
+    graph: Callable[[np.ndarray], sp.csr_array | SharedNeighbours]
 
 
 def neighbourhoods(n_neighbors: int) -> tuple[Neighbourhood, Neighbourhood]:
     """Return a small one and a large one: a thin graph is filled in, a dense one thinned out."""
-    return Neighbourhood(n_neighbors, shared_graph), Neighbourhood(2 * n_neighbors, mutual_graph)
+    return Neighbourhood(n_neighbors, SharedNeighbours), Neighbourhood(
+        2 * n_neighbors, mutual_graph
+    )
 
 
 @dataclass(frozen=True)
