@@ -1,7 +1,7 @@
 """What a table is about, in sentences: `inspect` and `select` say the same ones."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from featsieve.workflow.columns import (
     row_number_columns,
     sample_part,
 )
+from featsieve.workflow.impute import words_with_gaps
 from featsieve.workflow.messages import MOST_NAMES, Note, list_columns
 from featsieve.workflow.orders import find_order
 
@@ -52,7 +53,7 @@ def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False)
             "not compared with them.",
             "classes",
         )
-    yield from _about_columns(table)
+    yield from _about_columns(table, words_with_gaps(table) if proposed else ())
     X, names = dense_part(table, random_state)
     if min(X.shape) > 2:
         with np.errstate(all="ignore"):  # numbers too large are refused later, in a sentence
@@ -171,8 +172,8 @@ def sample_words(table: Dataset) -> list[str]:
     return [] if few else [name for name, count in table.origin.text.items() if count == n]
 
 
-def _about_columns(table: Dataset) -> Iterator[Note]:
-    """Say which columns are empty, row numbers, or have one value."""
+def _about_columns(table: Dataset, varying: Collection[str] = ()) -> Iterator[Note]:
+    """Say which columns are empty, row numbers, or have one value (without those that vary)."""
     names, empty = table.names, empty_columns(table.X)
     if empty.any():
         without = list_columns([names[j] for j in np.flatnonzero(empty)])
@@ -187,6 +188,7 @@ def _about_columns(table: Dataset) -> Iterator[Note]:
             "row-numbers",
         )
     constant = [names[j] for j in np.flatnonzero(constant_columns(table.X) & ~empty)]
+    constant = [name for name in constant if name not in varying]
     if constant:
         yield Note(f"Constant, and nothing to select: {list_columns(constant)}.", "constant")
 
