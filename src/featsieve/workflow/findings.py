@@ -131,16 +131,17 @@ def class_words(table: Dataset) -> list[str]:
 
 
 def batch_words(table: Dataset) -> list[str]:
-    """Return columns of few words or whole numbers that are called like batches."""
+    """Return columns of few words or whole numbers that are called like batches, then few days."""
     X: Any = table.X
     if table.cells or table.batch is not None or is_sparse(X):
         return []
-    counts = dict(table.origin.text)
-    for j in [j for j, name in enumerate(table.feature_names or ()) if _names_batches(name)]:
-        levels, sizes = np.unique(X[:, j], return_counts=True)  # NaN: a batch is missing
-        few = len(levels) <= len(X) ** 0.5 and sizes.min() > 1 and (levels % 1 == 0).all()
-        counts[table.names[j]] = len(levels) if few else 0
-    return [name for name, k in counts.items() if 1 < k <= len(X) / 2 and _names_batches(name)]
+    counts = {name: k for name, k in table.origin.text.items() if _names_batches(name)}
+    days = [name for name, one in table.encodings.items() if one.kind == "date"]
+    for name in [*filter(_names_batches, table.feature_names or ()), *days]:
+        levels, sizes = np.unique(X[:, table.names.index(name)], return_counts=True)
+        few = len(levels) <= len(X) ** 0.5 and sizes.min() > 1  # NaN: a batch is missing
+        counts[name] = len(levels) if few and (levels % 1 == 0).all() else 0
+    return [name for name, k in counts.items() if 1 < k <= len(X) / 2]
 
 
 def _names_batches(name: str) -> bool:

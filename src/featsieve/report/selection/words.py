@@ -53,8 +53,8 @@ CAVEATS = {
     "all-better": "k-means on all features agrees better with the true classes than on the "
     "selected ones: {whole:.0%} against {selected:.0%}. The selection has lost some of what tells "
     "these classes apart; more features may bring it back.",
-    "follows": "The clusters follow {column} (adjusted mutual information {ami:.2f}, 0 by chance, "
-    "p = {p:.2g}): if that is a batch, and not what you look for, {fix}.",
+    "follows": "The clusters {follow} (adjusted mutual information {ami:.2f}, 0 by chance, "
+    "p = {p:.2g}): if that is a batch, {fix}.",
     "few-samples": "There are only {samples} samples: clusters and correlations among so few are "
     "easily chance.",
     "unnamed": "The columns came without names: {example}, and so on.",
@@ -281,6 +281,13 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         yield "one-cluster", True, {}
     if certainty is not None and certainty < defaults.REPORT_DOUBTFUL_CERTAINTY:
         yield "doubtful-clusters", True, {"certainty": certainty}
+    if followed := clusters.get("follows"):
+        column, levels = followed["column"], followed["levels"]
+        same = levels == len(clusters["names"])
+        follow = f"are nearly the {levels} values of {column!r}" if same else f"follow {column!r}"
+        name = shlex.quote(column)
+        fix = f"add --batch-column {name}; if it is known already, --drop {name}"
+        yield from _follows(True, followed["agreement"], follow, fix)
     if clusters.get("lone"):
         yield "lone-features", False, {"names": listed(clusters["lone"])}
     tiny = [row["name"] for row in rows if row["size"] < few]
@@ -289,6 +296,13 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     if clusters["source"] == "k-means":
         values = {"method": summary["method"]["name"], "number": NUMBERS[clusters["number"]]}
         yield "k-means-clusters", False, values
+
+
+def _follows(warns: bool, agreement: Any, follow: str, fix: str) -> Iterator[Caveat]:
+    """Say so if the clusters follow a column beyond chance, by more than half of what they tell."""
+    ami, p = agreement or (0.0, 1.0)
+    if p <= defaults.STRUCTURE_LEVEL and ami > defaults.FOLLOWED_AGREEMENT:
+        yield "follows", warns, {"ami": ami, "p": p, "follow": follow, "fix": fix}
 
 
 def _about_features(summary: Mapping[str, Any]) -> Iterator[Caveat]:
@@ -320,15 +334,13 @@ def _about_classes(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     elif judged["rows"]:
         selected, whole = judged["rows"][:2]
         margin = clear_difference(judged["samples"])
-        ami, p = judged.get("agreement") or (0.0, 1.0)
-        if p <= defaults.STRUCTURE_LEVEL and ami > defaults.FOLLOWED_AGREEMENT:
-            # beyond chance, by more than half of what they tell
-            column = judged["column"]
-            said = {"column": "the known classes", "fix": "fit again with batch="}
-            if column is not None:
-                again = f"select again with --batch-column {shlex.quote(column)}"
-                said = {"column": f"the column {column!r}", "fix": again}
-            yield "follows", False, {"ami": ami, "p": p, **said}
+        column = judged.get("column")
+        follow, fix = "follow the known classes", "fit again with batch="
+        if column is not None:
+            follow = f"follow the column {column!r}"
+            fix = f"select again with --batch-column {shlex.quote(column)}"
+        fix = f"and not what you look for, {fix}"
+        yield from _follows(False, judged.get("agreement"), follow, fix)
         if whole["ari"] >= margin and whole["accuracy"] - selected["accuracy"] >= margin:
             values = {"whole": whole["accuracy"], "selected": selected["accuracy"]}
             yield "all-better", True, values
