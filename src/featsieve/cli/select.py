@@ -24,7 +24,7 @@ FOUND = {
     "selected": "The reduced table",
     "features": "Why each feature",
     "samples": "Cluster of samples",
-    "changes": "Repaired cells",
+    "changes": "Changed cells",
 }
 
 
@@ -69,8 +69,9 @@ def select(
     Into FOLDER go: `selected.csv` (the table with the selected columns only; in the format of
     TABLE), `features.csv` (why each feature was selected or not), `samples.csv` (cluster of every
     sample), `report.html` (open it in a browser), `summary.json` (the same for programs),
-    `model.skops` (for `featsieve apply`) and, with `--repair`, `changes.csv` (every cell that was
-    changed). They appear together when all is done: Ctrl-C leaves none of them.
+    `model.skops` (for `featsieve apply`) and, with `--repair` or `--impute`, `changes.csv` (every
+    cell that was repaired, every column that was filled). They appear together when all is done:
+    Ctrl-C leaves none of them.
 
     Example: `featsieve select genes.csv -o results`
 
@@ -96,9 +97,9 @@ def select(
     )
     with new as (data, unfinished, progress):
         check_shape(image, data.X.shape[1])
-        names |= change_file(data)
         settings = vars(choosing) | constraints | {"method": method, "qvalues": qvalues}
         run = select_features(data, progress=progress, **settings)
+        names |= change_file(run.table)
         progress("writing")
         summary = write_files(
             run, unfinished, names, source=table, image_shape=image, command=context.obj
