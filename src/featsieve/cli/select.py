@@ -16,7 +16,7 @@ MOST_FEATURES = 10
 # What of a summary --json prints: the rest is drawings, and a row for every feature and sample.
 ESSENCE = (
     *("title", "table", "method", "number", "selected", "clusters", "structure", "stability"),
-    *("evaluation", "reproduce", "words", "caveats"),
+    *("evaluation", "reproduce", "answer", "words", "caveats"),
 )
 # Files that are named at the end, each with what it is.
 FOUND = {
@@ -121,10 +121,10 @@ def show_selection(
     """Print what was found (features beyond the best are ``listed`` in a file), and the files."""
     from rich.text import Text
 
-    what, *words = summary["words"]
-    console.print(Text(f"\n{what}\n", style="bold"))
+    verdict, selected = summary["answer"][:2]  # more is said below
+    console.print(Text(f"\n{verdict} {selected}\n", style="bold"))
     console.print(_best_features(summary, listed))
-    console.print(text_grid([("-", word) for word in words], gap=1))
+    console.print(text_grid([("-", word) for word in summary["words"][1:]], gap=1))
     if summary["caveats"]:
         console.print("\n[bold]Mind that[/]")
         console.print(text_grid([("-", each["text"]) for each in summary["caveats"]], gap=1))

@@ -11,8 +11,8 @@ from featsieve.names import counted, listed
 from featsieve.report.selection.values import readable
 
 CRITERIA = {
-    "modularity": "the modularity of the clusters in the neighbour graph of all features",
-    "agreement": "the agreement of k-means clusters with the pseudo-labels of the whole table",
+    "modularity": "how clearly the clusters show (modularity in the neighbour graph)",
+    "agreement": "how well k-means on so many features finds the clusters of the whole table",
 }
 VERDICTS = {
     "clusters": "The samples form clusters (p = {p:.2g}).",
@@ -23,8 +23,8 @@ CAVEATS = {
     "no-structure": "{sentence} " + WHAT_TO_DO,
     "one-cluster": "All samples are in one cluster: there is no structure that features could "
     "carry. Ask for at least two clusters.",
-    "doubtful-clusters": "The clusters are doubtful: different views of the table put a sample "
-    "together with only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
+    "doubtful-clusters": "The clusters are doubtful: clustered in other ways, a sample stays with "
+    "only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
     "doubtful, too. Try fewer clusters, or more samples.",
     "lone-features": "The clusters were found without {names}: two values alone look like groups, "
     "and no other column goes along with them.",
@@ -135,10 +135,9 @@ def _method(summary: Mapping[str, Any]) -> str:
 
 def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
     """Return the sentences that tell a selection to somebody who knows no method."""
-    table, best = summary["table"], summary["selected"][:3]
+    table = summary["table"]
     structure = summary["structure"]  # where there are no clusters, a warning says so
     source = f" in {table['file']}" if table["file"] else ""
-    feature = "features are" if len(best) > 1 else "feature is"
     sentences = [
         f"Of {counted(table['features'], 'feature')} of {counted(table['samples'], 'sample')}"
         f"{source}, {_method(summary)} selected {summary['number']['selected']:,}, without using "
@@ -150,7 +149,6 @@ def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
         structure["sentence"] if structure and structure["verdict"] == "clusters" else "",
         _stability(summary["stability"]),
         _judged(summary["evaluation"]),
-        best and f"The best {feature} {listed(best)}.",
     ]
     return [sentence for sentence in sentences if sentence]
 
@@ -184,11 +182,13 @@ def _significant(summary: Mapping[str, Any]) -> str:
         )
     if count is None:
         return ""
+    if not count:
+        return f"No feature by itself goes with the clusters at q <= {defaults.QVALUE_LEVEL:g}."
     fewest = ""
     if curve and count < number["selected"]:
         show = "one shows them" if number["selected"] == 1 else "ones show them together"
         fewest = f" The selected {show}, but not each can be told from chance by itself."
-    elif curve and count:
+    elif curve:
         fewest = f" {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show the clusters."
     return (
         f"{_go_with(summary)}{fewest} Of features called so, about {defaults.QVALUE_LEVEL:.0%} may "
@@ -217,8 +217,8 @@ def _clusters(clusters: Mapping[str, Any] | None) -> str:
     if clusters["certainty"] is None:
         return f"{text}."
     return (
-        f"{text}; different views of the table put a sample together with "
-        f"{clusters['certainty']:.0%} of its cluster."
+        f"{text}. Clustered in other ways, a sample stays with {clusters['certainty']:.0%} of its "
+        "cluster."
     )
 
 
