@@ -102,6 +102,8 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if seen["verdict"] == "nothing":
         return
     low, high = seen["plausible_range"]
-    said = "in this part of the table: select, which looks at all, may find another number"
-    said = said if seen["sampled"] else f"suggested, {low} to {high} are plausible"
+    said = "suggested" if seen["verdict"] == "clusters" else "would be looked for all the same"
+    said += f", {low} to {high} are plausible"
+    if seen["sampled"]:
+        said = "in this part of the table: select, which looks at all, may find another number"
     yield "clusters", f"{seen['n_clusters']} {said}"
