@@ -69,6 +69,8 @@ def test_an_automatic_choice_in_words():
     assert f"{count} is the smallest number whose value is within 0.01 of the best" in text
     assert "3 clusters, as many as were asked for. Clustered in other ways, a sample stays" in text
     assert CLEAR.sentence in text
+    assert "The samples fall into 3 clusters" in text
+    assert "The samples were put into 3 clusters" in words(summary, structure=NOTHING.summary())
 
 
 def test_stability_in_words():

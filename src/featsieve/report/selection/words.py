@@ -144,7 +144,7 @@ def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
         "any labels.",
         _how_many(summary),
         _significant(summary),
-        _clusters(summary["clusters"]),
+        _clusters(summary["clusters"], structure),
         _untold(summary["clusters"]),
         structure["sentence"] if structure and structure["verdict"] == "clusters" else "",
         _stability(summary["stability"]),
@@ -196,7 +196,7 @@ def _significant(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _clusters(clusters: Mapping[str, Any] | None) -> str:
+def _clusters(clusters: Mapping[str, Any] | None, structure: Mapping[str, Any] | None) -> str:
     """Say where the clusters come from, and how well they can be predicted."""
     if clusters is None:
         return "No clusters were found."
@@ -213,7 +213,8 @@ def _clusters(clusters: Mapping[str, Any] | None) -> str:
             "a number found automatically, right within a factor of about two "
             f"(anything from {low} to {high} is plausible)"
         )
-    text = f"The samples fall into {count}, {number}"
+    there = structure is None or structure["verdict"] == "clusters"
+    text = f"The samples {'fall' if there else 'were put'} into {count}, {number}"
     if clusters["certainty"] is None:
         return f"{text}."
     return (
