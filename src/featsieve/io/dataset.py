@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.arrays.namespace import is_sparse
 from featsieve.io.guard import TableError, check_memory, first_line
 from featsieve.io.names import check_unique, place_names
 from featsieve.tables import Encoding
@@ -257,8 +256,8 @@ def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -
     made, filled = like or table, dict(table.origin.filled)
     names, known = made.names, made.encodings
     X_before: Any = table.X
-    if is_sparse(X_before):
-        stored = X_before.tocoo()
+    if sp.issparse(X_before):
+        stored: Any = sp.coo_array(X_before)
         columns = np.unique(stored.col[np.isnan(stored.data)])
     else:
         columns = np.flatnonzero(np.isnan(X_before).any(axis=0))
@@ -279,7 +278,7 @@ def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -
 def _column(X: Any, j: int) -> np.ndarray:
     """Return a column of any table."""
     part = X[:, [j]]
-    return np.asarray(part.toarray() if is_sparse(part) else part).ravel()
+    return (sp.csc_array(part).toarray() if sp.issparse(part) else np.asarray(part)).ravel()
 
 
 def dataset_parts(table: Dataset) -> dict[str, Any]:
