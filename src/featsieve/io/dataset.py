@@ -256,8 +256,8 @@ def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -
     made, filled = like or table, dict(table.origin.filled)
     names, known = made.names, made.encodings
     X_before: Any = table.X
-    if sp.issparse(X_before):
-        stored: Any = sp.coo_array(X_before)
+    if hasattr(X_before, "tocoo"):
+        stored = X_before.tocoo()
         columns = np.unique(stored.col[np.isnan(stored.data)])
     else:
         columns = np.flatnonzero(np.isnan(X_before).any(axis=0))
@@ -278,7 +278,7 @@ def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -
 def _column(X: Any, j: int) -> np.ndarray:
     """Return a column of any table."""
     part = X[:, [j]]
-    return (sp.csc_array(part).toarray() if sp.issparse(part) else np.asarray(part)).ravel()
+    return np.asarray(part.toarray() if hasattr(part, "toarray") else part).ravel()
 
 
 def dataset_parts(table: Dataset) -> dict[str, Any]:
