@@ -31,7 +31,7 @@ for name, test in tests.items():
     print(f"{name}. {test.sentence}")
 
 # %%
-# The value of a table says how far ways to group its samples agree, in standard deviations beyond
+# The value of a table says how far different clusterings agree, in standard deviations beyond
 # the other tables. Grey are the copies, orange is the table. It must be beyond both kinds of
 # copies to be called clusters. (The second kind is not asked for where the first gives nothing.)
 

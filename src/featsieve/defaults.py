@@ -460,7 +460,8 @@ SUBSAMPLED_ELEMENTS = 20_000_000
 # Chosen on: no data: forty fits of such a table take seconds.
 QVALUE_ELEMENTS = 100_000
 
-# `inspect` looks for clusters in at most this many samples and elements.
+# `inspect` looks for clusters as `select` does in tables of up to so many elements, in larger ones
+# in so many samples (as do notes about values).
 # Chosen on: no data: a look that takes seconds.
 INSPECTED_SAMPLES = 600
 INSPECTED_ELEMENTS = 3_000_000

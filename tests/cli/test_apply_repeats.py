@@ -69,7 +69,12 @@ def test_all_of_it_at_once(home, call, tmp_path):
     assert "'coat' has words that the fitted table does not have: 'thorny'" in told
     reduced = pd.read_csv(out)
     assert reduced.loc[2, "width"] == whole.loc[2, "width"]
-    assert pd.read_csv(changes)["was"].tolist() == [f">{whole.loc[2, 'width']}"]
+    found = pd.read_csv(changes, keep_default_na=False).set_index("column")
+    assert found.loc["width", "was"] == f">{whole.loc[2, 'width']}"
+    assert found.loc["leaves", ["row", "was", "now", "how"]].tolist() == [
+        *("", "missing", "", "nearest rows"),
+    ]
+    assert found["cells"].to_dict() == {"width": 1, "leaves": 10, "coat": 5}
     # the group's own values, which a median of all rows (6) would miss by 6 in two of three groups
     assert np.abs(reduced["leaves"] - whole["leaves"])[:10].max() < 4.5
     assert reduced["coat"][10:15].tolist() == whole["coat"][10:15].tolist()

@@ -6,6 +6,11 @@ import shlex
 import numpy as np
 import pytest
 
+from featsieve import defaults
+from featsieve.cli.inspect import _facts
+from featsieve.datasets import Dataset
+from featsieve.workflow.inspect import inspect_table
+
 
 @pytest.fixture
 def table(people, tmp_path):
@@ -67,3 +72,17 @@ def test_noise_is_called_noise(call, tmp_path):
     code, shown, _ = call("inspect", tmp_path / "t.npz")
     assert code == 0
     assert "nothing (p = " in shown
+
+
+def test_a_number_of_clusters_is_as_certain_as_it_sounds(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = Dataset("t", rng.standard_normal((90, 1)) + rng.standard_normal((90, 8)))
+    look = inspect_table(table)
+    assert look["structure"]["verdict"] == "gradient"
+    said = dict(_facts(table, look))["clusters"]
+    assert said.partition(" ")[2].startswith("would be looked for all the same, ")
+    look["structure"]["verdict"] = "clusters"
+    assert dict(_facts(table, look))["clusters"].partition(" ")[2].startswith("suggested, ")
+    monkeypatch.setattr(defaults, "INSPECTED_ELEMENTS", 400)
+    said = dict(_facts(table, inspect_table(table))).get("clusters", "")
+    assert "in this part of the table: select, which looks at all, may find another number" in said

@@ -24,10 +24,10 @@ def shown(run, **more):
 def test_names_are_no_markup_and_long_lists_are_cut(small_planted):
     frame = pd.DataFrame(small_planted.X, columns=[f"[b]g{j}[/b]" for j in range(60)])
     run = select_features(frame, n_clusters=3, n_features=12, n_subsamples=0)
-    text = shown(run, words=["What.", "And why."], caveats=[])
+    text = shown(run, answer=["Is it.", "What."], words=["How.", "And why."], caveats=[])
     assert text.count("[b]g") == 10
     assert "and 2 more in features.csv" in text
-    assert text.startswith("What. ")
+    assert text.startswith("Is it. What. rank feature")
     assert "- And why." in text
     assert text.endswith("Open in a browser out/report.html")
     assert "selected in" not in text

@@ -14,11 +14,20 @@ from tests.cli.ugly_tables import MARKERS, TABLES, plain
 FAST = ("--clusters", 3, "--features", MARKERS, "--subsamples", 0)
 
 
-def listed_changes(path):
-    """Return the repaired cells that a file lists."""
+def listed_changes(path, gaps):
+    """Return the repaired cells that a file lists; all gaps (of columns) are listed as filled."""
     found = pd.read_csv(path, keep_default_na=False)
-    now = pd.to_numeric(found["now"])
-    return list(zip(found["row"], found["column"], found["was"], now, strict=True))
+    cells, filled = found[found["how"] == "repaired"], found[found["how"] != "repaired"]
+    assert dict(zip(filled["column"], filled["cells"], strict=True)) == gaps
+    assert set(filled["how"]) <= {"median", "most frequent word", "level of its own"}
+    rows, now = cells["row"].astype(int), pd.to_numeric(cells["now"])
+    return list(zip(rows, cells["column"], cells["was"], now, strict=True))
+
+
+def gaps_of(truth):
+    """Return how many gaps every column has that has any, but for empty ones."""
+    counts = truth.isna().sum()
+    return counts[(counts > 0) & (counts < len(truth))].to_dict()
 
 
 def assert_same_changes(found, expected):
@@ -60,9 +69,10 @@ def test_the_proposed_options_lead_to_the_right_features(call, make, tmp_path, m
     assert set(facts["feature"]) == set(ugly.features)
     assert set(facts["feature"][facts["selected"]]) == set(ugly.markers)
     assert len(pd.read_csv(results / "samples.csv")) == 90
-    assert (results / "changes.csv").exists() == bool(ugly.changes)
-    if ugly.changes:
-        assert_same_changes(listed_changes(results / "changes.csv"), ugly.changes)
+    gaps = {} if ugly.truth is None else gaps_of(ugly.truth)
+    assert (results / "changes.csv").exists() == bool(ugly.changes or gaps)
+    if ugly.changes or gaps:
+        assert_same_changes(listed_changes(results / "changes.csv", gaps), ugly.changes)
 
     # other rows, as ugly as the first
     (tmp_path / "new").mkdir()
@@ -76,5 +86,5 @@ def test_the_proposed_options_lead_to_the_right_features(call, make, tmp_path, m
     np.testing.assert_allclose(reduced[~gaps], truth.to_numpy()[~gaps])
     assert np.isfinite(reduced).all()
     chosen = [change for change in new.changes if change[1] in ugly.markers]
-    assert_same_changes(listed_changes(tmp_path / "changes.csv"), chosen)
+    assert_same_changes(listed_changes(tmp_path / "changes.csv", gaps_of(truth)), chosen)
     assert len(pd.read_csv(tmp_path / "clusters.csv")) == 20

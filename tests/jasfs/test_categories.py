@@ -166,3 +166,12 @@ def test_columns_of_a_category_have_one_q_value():
     found = feature_qvalues(sieve, X, n_refits=3, random_state=0)
     for columns in groups.values():
         assert len(set(found.qvalues[X.columns.isin(columns)])) == 1
+
+
+def test_variables_may_be_numbered_one_after_the_other():
+    """As those of an encoded table are; a fit numbers them by their first columns."""
+    table, _ = dummies("w", ["b", "a", "c"] * 4)
+    X = np.column_stack([table, np.arange(12.0), -np.arange(12.0)])
+    by_first = one_column_each(X, np.array([0, 0, 0, 3, 4]))
+    np.testing.assert_array_equal(one_column_each(X, np.array([0, 0, 0, 1, 2])), by_first)
+    assert by_first[:, 2].tolist() == (-np.arange(12.0)).tolist()

@@ -164,6 +164,19 @@ def test_a_batch_is_proposed_as_such_and_is_no_category(tmp_path, name, levels, 
     assert "categories" not in [note.kind for note in find_notes(left_out)]
 
 
+def test_few_days_are_a_batch(tmp_path):
+    """Whatever their column is called; one that is called so goes first."""
+    days = ["2024-03-04", "2024-03-05"] * 20
+    batch_file(tmp_path / "t.csv", "measured", days)
+    table = read_to_inspect(tmp_path / "t.csv", {})[0]
+    assert inspect_table(table)["options"] == ["--batch-column", "measured"]
+    selected = read_table(tmp_path / "t.csv", encode=True)
+    (said,) = [note for note in find_notes(selected) if note.kind == "batches"]
+    assert said.startswith("'measured' may be a batch: ")
+    batch_file(tmp_path / "t.csv", "measured,plate", [f"{d},{i // 20}" for i, d in enumerate(days)])
+    assert read_to_inspect(tmp_path / "t.csv", {})[0].batch_name == "plate"
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -173,6 +186,7 @@ def test_a_batch_is_proposed_as_such_and_is_no_category(tmp_path, name, levels, 
         ("donor sex", ["f", "m"] * 20),  # of a donor, and no batch
         ("run", ["A", "B", "", "A"] * 10),  # a gap
         ("batch", ["A"] * 39 + ["B"]),  # of one row
+        ("measured", [f"2024-03-{1 + i % 20:02}" for i in range(40)]),  # many days
     ],
 )
 def test_what_is_called_like_a_batch_and_is_none(tmp_path, name, values):

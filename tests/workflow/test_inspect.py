@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from featsieve import defaults
 from featsieve.datasets import Dataset, make_planted, read_table
 from featsieve.workflow.inspect import inspect_table, read_to_inspect
+from featsieve.workflow.select import select_features
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +167,43 @@ def test_classes_may_have_many_words(tmp_path, untested_fits):
     frame.to_csv(tmp_path / "t.csv", index=False)
     look = inspect_table(read_to_inspect(tmp_path / "t.csv", {})[0])
     assert look["options"] == ["--label-column", "class"]
+
+
+@pytest.mark.parametrize("case", ["words", "batches", "rows"])
+def test_select_finds_the_clusters_that_inspect_shows(tmp_path, case):
+    """Whatever words, gaps, batches or many rows there are."""
+    rng = np.random.default_rng(0)
+    n = 700 if case == "rows" else 150
+    group = rng.integers(0, 3, n)
+    means = 4.0 * np.repeat(np.eye(3, 4), 2, axis=1)
+    frame = pd.DataFrame(rng.standard_normal((n, 8)) + means[group])
+    frame.columns = [f"m{j}" for j in range(8)]
+    frame.loc[rng.random(n) < 0.1, "m7"] = np.nan
+    if case == "batches":
+        plate = rng.integers(0, 2, n)
+        frame[["m3", "m4", "m5"]] += 4.0 * plate[:, None]
+        frame["plate"] = plate
+    else:
+        frame.insert(0, "town", np.array(["Ulm", "Bonn", "Kiel"])[rng.integers(0, 3, n)])
+        frame.loc[3, "town"] = None
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    look = inspect_table(read_to_inspect(tmp_path / "t.csv", {})[0])
+    given = {"batch_column": "plate"} if case == "batches" else {"encode": True}
+    run = select_features(
+        read_table(tmp_path / "t.csv", **given),
+        impute=look["options"][-1],
+        n_subsamples=0,
+    )
+    seen = look["structure"]
+    assert look["options"][-2] == "--impute"
+    assert seen["n_clusters"] == run.n_clusters
+    assert run.structure.summary() == {k: seen[k] for k in run.structure.summary()}
+    assert not seen["sampled"]
+
+
+def test_what_keeps_select_from_a_table_is_said(tmp_path):
+    X = np.column_stack([np.random.default_rng(0).standard_normal((30, 3)), np.zeros(30)])
+    table = Dataset("t", X, batch=["a"] * 29 + ["b"], batch_name="plate")
+    look = inspect_table(table)
+    assert look["structure"] is None
+    assert "one row only ('b')" in look["notes"][-1]["text"]

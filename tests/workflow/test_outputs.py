@@ -10,8 +10,10 @@ import pytest
 from featsieve import load_model
 from featsieve.datasets import Dataset, read_table, write_table
 from featsieve.evaluation.judging import Judge
+from featsieve.io.dataset import Origin
 from featsieve.workflow import save_run, select_features
 from featsieve.workflow.outputs import plan_files, read_summary, summarize
+from featsieve.workflow.prepare import change_table, prepare_table
 
 NAMES = ["features.csv", "model.skops", "report.html", "samples.csv", "summary.json"]
 
@@ -184,3 +186,34 @@ def test_distributions_are_in_the_units_of_the_file():
     for summary in summaries:
         assert 6950.0 < min(summary["distribution"]["median"][0]) < 7200.0
     assert summaries[1]["table"]["standardized"]
+
+
+@pytest.mark.parametrize("how", ["median", "nearest", "category"])
+def test_what_fills_gaps_is_listed_for_every_column(how):
+    """One row each, however many gaps there are; empty columns are none."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.standard_normal((40, 3)), np.arange(40) % 3, (np.arange(40) % 3 < 1) + 7.0]
+    )
+    X = np.column_stack([X, np.full(40, np.nan)])
+    X[:4, 0], X[5, 3], X[6:8, 4] = np.nan, np.nan, np.nan
+    known = {"coat": {"kind": "category", "levels": ["fur", "wool", "skin"]}}
+    known["day"] = {"kind": "date", "levels": []}
+    names = ["a", "b", "c", "coat", "day", "empty"]
+    changes = {"row": [9], "column": ["b"], "was": ["<1"], "now": [1.0]}
+    about = {"origin": Origin({"encode": known}, changes=changes), "feature_names": names}
+    table = Dataset("t", X, sample_names=[f"s{i}" for i in range(40)], **about)
+    found = change_table(prepare_table(table, impute=how).table)
+    rows = list(zip(*found.values(), strict=True))
+    assert list(found) == ["row", "sample", "column", "was", "now", "cells", "how"]
+    assert rows[0] == (9, "s8", "b", "<1", 1.0, 1, "repaired")
+    filled = {row[2]: row[4:] for row in rows[1:]}
+    assert {row[:2] + row[3:4] for row in rows[1:]} == {("", "", "missing")}
+    assert {name: cells for name, (_, cells, _) in filled.items()} == {"a": 4, "coat": 1, "day": 2}
+    if how == "nearest":
+        assert filled["a"] == ("", 4, "nearest rows")
+        return
+    assert filled["a"] == (np.nanmedian(X[:, 0]), 4, "median")
+    assert filled["day"] == ("1970-01-08", 2, "median")
+    by_word = ("fur", 1, "most frequent word") if how == "median" else ("", 1, "level of its own")
+    assert filled["coat"] == by_word

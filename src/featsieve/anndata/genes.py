@@ -287,7 +287,7 @@ def _check_clusters(fitted: Any, X: Any, batch: Any) -> StructureTest | None:
     certainty = fitted_attribute(fitted, "sample_certainty_")
     if certainty is not None and np.mean(certainty) < defaults.REPORT_DOUBTFUL_CERTAINTY:
         warn(
-            "The clusters are doubtful: different views of the table put a cell together with only "
+            "The clusters are doubtful: clustered in other ways, a cell stays with only "
             f"{np.mean(certainty):.0%} of its cluster. Genes that carry doubtful clusters are "
             "doubtful, too: try fewer clusters (n_clusters), or more cells."
         )

@@ -93,8 +93,8 @@ def one_column_each(X: Any, variables: np.ndarray | None) -> Any:
     """
     if variables is None:
         return X
-    firsts, owner = np.unique(variables, return_inverse=True)
-    kept, codes = firsts.copy(), {}
+    _, kept, owner = np.unique(variables, return_index=True, return_inverse=True)
+    codes = {}
     for v in np.flatnonzero(np.bincount(owner) > 1):
         columns = np.flatnonzero(owner == v)
         Z = _dense(pick_columns(X, columns))

@@ -40,7 +40,7 @@ def apply(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write every cell that was repaired, as .csv (see select --repair).",
+            help="Write every cell that was repaired, and every column that was filled, as .csv.",
         ),
     ] = None,
     sheet: Annotated[
@@ -99,8 +99,8 @@ def apply(
         shape = {"n_samples": n, "n_features": k, "selected": reduced.names}
         print_json({**shape, "notes": notes, "files": files})
         return
-    if changes is None and reduced.origin.repaired:
-        notes.append("--changes FILE lists every cell that was repaired.")
+    if changes is None and (reduced.origin.repaired or reduced.origin.filled):
+        notes.append("--changes FILE lists every cell that was repaired, and what gaps hold now.")
     print_notes(notes)
     listed = " and ".join(map(str, written))
     typer.echo(f"Wrote {listed}: {counted(n, 'row')}, {counted(k, 'selected feature')}.")

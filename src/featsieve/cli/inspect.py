@@ -90,7 +90,8 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield note["kind"].replace("-", " "), note["text"]
     seen = look["structure"]
     if seen is None:
-        yield "structure", "not looked for: too few rows, or columns that can be used"
+        if "structure" not in kinds:
+            yield "structure", "not looked for: too few rows, or columns that can be used"
         return
     ps = " and ".join(f"{p:.2g}" for p in (seen["p_permuted"], seen["p_rotated"]) if p is not None)
     looked = f"{seen['n_samples']:,} rows and {seen['n_features']:,} columns were looked at"
@@ -101,4 +102,8 @@ def _facts(table: "Dataset", look: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if seen["verdict"] == "nothing":
         return
     low, high = seen["plausible_range"]
-    yield "clusters", f"{seen['n_clusters']} suggested, {low} to {high} are plausible"
+    said = "suggested" if seen["verdict"] == "clusters" else "would be looked for all the same"
+    said += f", {low} to {high} are plausible"
+    if seen["sampled"]:
+        said = "in this part of the table: select, which looks at all, may find another number"
+    yield "clusters", f"{seen['n_clusters']} {said}"

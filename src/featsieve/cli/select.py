@@ -16,7 +16,7 @@ MOST_FEATURES = 10
 # What of a summary --json prints: the rest is drawings, and a row for every feature and sample.
 ESSENCE = (
     *("title", "table", "method", "number", "selected", "clusters", "structure", "stability"),
-    *("evaluation", "reproduce", "words", "caveats"),
+    *("evaluation", "reproduce", "answer", "words", "caveats"),
 )
 # Files that are named at the end, each with what it is.
 FOUND = {
@@ -24,7 +24,7 @@ FOUND = {
     "selected": "The reduced table",
     "features": "Why each feature",
     "samples": "Cluster of samples",
-    "changes": "Repaired cells",
+    "changes": "Changed cells",
 }
 
 
@@ -69,8 +69,9 @@ def select(
     Into FOLDER go: `selected.csv` (the table with the selected columns only; in the format of
     TABLE), `features.csv` (why each feature was selected or not), `samples.csv` (cluster of every
     sample), `report.html` (open it in a browser), `summary.json` (the same for programs),
-    `model.skops` (for `featsieve apply`) and, with `--repair`, `changes.csv` (every cell that was
-    changed). They appear together when all is done: Ctrl-C leaves none of them.
+    `model.skops` (for `featsieve apply`) and, with `--repair` or `--impute`, `changes.csv` (every
+    cell that was repaired, every column that was filled). They appear together when all is done:
+    Ctrl-C leaves none of them.
 
     Example: `featsieve select genes.csv -o results`
 
@@ -96,9 +97,9 @@ def select(
     )
     with new as (data, unfinished, progress):
         check_shape(image, data.X.shape[1])
-        names |= change_file(data)
         settings = vars(choosing) | constraints | {"method": method, "qvalues": qvalues}
         run = select_features(data, progress=progress, **settings)
+        names |= change_file(run.table)
         progress("writing")
         summary = write_files(
             run, unfinished, names, source=table, image_shape=image, command=context.obj
@@ -120,10 +121,10 @@ def show_selection(
     """Print what was found (features beyond the best are ``listed`` in a file), and the files."""
     from rich.text import Text
 
-    what, *words = summary["words"]
-    console.print(Text(f"\n{what}\n", style="bold"))
+    verdict, selected = summary["answer"][:2]  # more is said below
+    console.print(Text(f"\n{verdict} {selected}\n", style="bold"))
     console.print(_best_features(summary, listed))
-    console.print(text_grid([("-", word) for word in words], gap=1))
+    console.print(text_grid([("-", word) for word in summary["words"][1:]], gap=1))
     if summary["caveats"]:
         console.print("\n[bold]Mind that[/]")
         console.print(text_grid([("-", each["text"]) for each in summary["caveats"]], gap=1))

@@ -33,6 +33,9 @@ class Origin:
     changes : dict of str to list
         Every cell that was changed: ``row`` (number of the sample, from 1), ``column``, what it
         ``was`` and is ``now``.
+    filled : dict of str to list
+        Every ``column`` whose missing values were filled: what is there ``now`` (nothing where that
+        differs between rows), in how many ``cells``, and ``how``.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -40,6 +43,7 @@ class Origin:
     text: dict[str, int] = field(default_factory=dict)
     repaired: dict[str, str] = field(default_factory=dict)
     changes: dict[str, list[Any]] = field(default_factory=dict)
+    filled: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,6 +246,39 @@ def subset(table: Dataset, indices: Any) -> Dataset:
         redundant=None if table.redundant is None else table.redundant[chosen],
         flags=table.flags and {name: mask[chosen] for name, mask in table.flags.items()},
     )
+
+
+def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -> Dataset:
+    """Return a table (or one ``like`` it, with new levels) whose gaps were filled in X.
+
+    Its origin says what with; a median of words is the most frequent one.
+    """
+    made, filled = like or table, dict(table.origin.filled)
+    names, known = made.names, made.encodings
+    X_before: Any = table.X
+    if hasattr(X_before, "tocoo"):
+        stored = X_before.tocoo()
+        columns = np.unique(stored.col[np.isnan(stored.data)])
+    else:
+        columns = np.flatnonzero(np.isnan(X_before).any(axis=0))
+    for j in columns.tolist():
+        before, after = (_column(part, j) for part in (X_before, X))
+        gaps = np.isnan(before) & ~np.isnan(after)
+        if not gaps.any() or gaps.all():  # empty columns are left out
+            continue
+        values, one = np.unique(after[gaps]), known.get(names[j])
+        words = values.tolist() if one is None else one.words(values)
+        by_word = how == "median" and one is not None and one.kind == "category"
+        row = {"column": names[j], "now": words[0] if len(words) == 1 else ""}
+        row |= {"cells": int(gaps.sum()), "how": "most frequent word" if by_word else how}
+        filled = {key: [*filled.get(key, ()), cell] for key, cell in row.items()}
+    return replace(made, X=X, origin=replace(made.origin, filled=filled))
+
+
+def _column(X: Any, j: int) -> np.ndarray:
+    """Return a column of any table."""
+    part = X[:, [j]]
+    return np.asarray(part.toarray() if hasattr(part, "toarray") else part).ravel()
 
 
 def dataset_parts(table: Dataset) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from featsieve.arrays.namespace import is_sparse
 from featsieve.io.counts import check_totals, normalized, row_means, row_totals, without_row_means
-from featsieve.io.dataset import Dataset, subset
+from featsieve.io.dataset import Dataset, subset, with_filled
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import frame_dataset, labelled_frame
 from featsieve.io.guard import ColumnError
@@ -295,7 +295,8 @@ class SelectionModel:
                 again = frame_dataset(labelled_frame(replace(found, y=None, batch=None)), asked)
                 options = {**found.origin.options, **again.origin.options}
                 found = replace(found, X=again.X, origin=replace(found.origin, options=options))
-        return replace(found, X=self._filled(found.X, names))
+        how = "median" if self.donors is None else "nearest rows"
+        return with_filled(found, self._filled(found.X, names), how)
 
     def _filled(self, X: Any, names: Sequence[str]) -> Any:
         """Return columns with their gaps filled, without changing them."""

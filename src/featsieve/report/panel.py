@@ -97,7 +97,7 @@ def panel_methods(summary: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     method, versions = summary["method"], summary["reproduce"]["versions"]
     structure, caveats = summary["structure"], summary["caveats"]
     what, *words = summary["words"]
-    said = [what, *facts["notes"], *words[:-1], *facts["constraints"]]
+    said = [what, *facts["notes"], *words, *facts["constraints"]]
     if structure is not None and structure["verdict"] != "clusters":
         said.append(structure["sentence"])
     if structure is None:

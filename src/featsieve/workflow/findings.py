@@ -1,7 +1,7 @@
 """What a table is about, in sentences: `inspect` and `select` say the same ones."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from featsieve.workflow.columns import (
     row_number_columns,
     sample_part,
 )
+from featsieve.workflow.impute import words_with_gaps
 from featsieve.workflow.messages import MOST_NAMES, Note, list_columns
 from featsieve.workflow.orders import find_order
 
@@ -52,7 +53,7 @@ def find_notes(table: Dataset, *, random_state: int = 0, proposed: bool = False)
             "not compared with them.",
             "classes",
         )
-    yield from _about_columns(table)
+    yield from _about_columns(table, words_with_gaps(table) if proposed else ())
     X, names = dense_part(table, random_state)
     if min(X.shape) > 2:
         with np.errstate(all="ignore"):  # numbers too large are refused later, in a sentence
@@ -130,16 +131,17 @@ def class_words(table: Dataset) -> list[str]:
 
 
 def batch_words(table: Dataset) -> list[str]:
-    """Return columns of few words or whole numbers that are called like batches."""
+    """Return columns of few words or whole numbers that are called like batches, then few days."""
     X: Any = table.X
     if table.cells or table.batch is not None or is_sparse(X):
         return []
-    counts = dict(table.origin.text)
-    for j in [j for j, name in enumerate(table.feature_names or ()) if _names_batches(name)]:
-        levels, sizes = np.unique(X[:, j], return_counts=True)  # NaN: a batch is missing
-        few = len(levels) <= len(X) ** 0.5 and sizes.min() > 1 and (levels % 1 == 0).all()
-        counts[table.names[j]] = len(levels) if few else 0
-    return [name for name, k in counts.items() if 1 < k <= len(X) / 2 and _names_batches(name)]
+    counts = {name: k for name, k in table.origin.text.items() if _names_batches(name)}
+    days = [name for name, one in table.encodings.items() if one.kind == "date"]
+    for name in [*filter(_names_batches, table.feature_names or ()), *days]:
+        levels, sizes = np.unique(X[:, table.names.index(name)], return_counts=True)
+        few = len(levels) <= len(X) ** 0.5 and sizes.min() > 1  # NaN: a batch is missing
+        counts[name] = len(levels) if few and (levels % 1 == 0).all() else 0
+    return [name for name, k in counts.items() if 1 < k <= len(X) / 2]
 
 
 def _names_batches(name: str) -> bool:
@@ -171,8 +173,8 @@ def sample_words(table: Dataset) -> list[str]:
     return [] if few else [name for name, count in table.origin.text.items() if count == n]
 
 
-def _about_columns(table: Dataset) -> Iterator[Note]:
-    """Say which columns are empty, row numbers, or have one value."""
+def _about_columns(table: Dataset, varying: Collection[str] = ()) -> Iterator[Note]:
+    """Say which columns are empty, row numbers, or have one value (without those that vary)."""
     names, empty = table.names, empty_columns(table.X)
     if empty.any():
         without = list_columns([names[j] for j in np.flatnonzero(empty)])
@@ -187,6 +189,7 @@ def _about_columns(table: Dataset) -> Iterator[Note]:
             "row-numbers",
         )
     constant = [names[j] for j in np.flatnonzero(constant_columns(table.X) & ~empty)]
+    constant = [name for name in constant if name not in varying]
     if constant:
         yield Note(f"Constant, and nothing to select: {list_columns(constant)}.", "constant")
 

@@ -10,6 +10,7 @@ from sklearn.impute import SimpleImputer
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets import Dataset
+from featsieve.io.dataset import with_filled
 from featsieve.io.neighbours import fill_from_nearest
 from featsieve.workflow.columns import count_where
 
@@ -39,7 +40,7 @@ def impute_table(table: Dataset, how: str | None) -> tuple[np.ndarray, Dataset]:
         filled = fill_from_nearest(X, donors, table.names, table.encodings)
     else:
         filled = np.where(np.isnan(X), fill.astype(X.dtype), X)
-    return fill, replace(table, X=filled)
+    return fill, with_filled(table, filled, "nearest rows" if how == "nearest" else "median")
 
 
 def words_with_gaps(table: Dataset) -> list[str]:
@@ -83,4 +84,5 @@ def _with_missing_level(table: Dataset) -> Dataset:
             column[np.isnan(column)] = len(encoding.levels)
             known[name] = {"kind": "category", "levels": [*encoding.levels, ""]}
     options |= {"encode": known} if known else {}
-    return replace(table, X=X, origin=replace(table.origin, options=options))
+    like = replace(table, origin=replace(table.origin, options=options))
+    return with_filled(table, X, "level of its own", like)

@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
+from featsieve.criteria.batches import within_batches
 from featsieve.criteria.n_clusters import count_clusters
 from featsieve.criteria.structure import find_structure
 from featsieve.datasets import Dataset, read_table
-from featsieve.io.neighbours import expand
-from featsieve.workflow.columns import (
-    constant_columns,
-    count_where,
-    empty_columns,
-    sample_part,
-)
+from featsieve.io.dataset import subset
+from featsieve.workflow.columns import constant_columns, count_where, empty_columns
 from featsieve.workflow.findings import (
     about_orders,
     batch_words,
@@ -30,8 +27,9 @@ from featsieve.workflow.findings import (
     sample_words,
     transposed_signs,
 )
-from featsieve.workflow.impute import impute_table, words_with_gaps
+from featsieve.workflow.impute import words_with_gaps
 from featsieve.workflow.messages import Note, ProgressCallback, by_column, silent
+from featsieve.workflow.prepare import prepare_table
 
 
 def read_to_inspect(
@@ -73,10 +71,17 @@ def inspect_table(
     empty, infinite = empty_columns(X), count_where(X, np.isinf)
     missing = np.where(empty, 0, count_where(X, np.isnan))
     constant, numbers = constant_columns(X), row_numbers(table)
-    progress("looking for clusters")
+    constant &= ~np.isin(names, words_with_gaps(table))  # which --impute category makes a level
     usable = ~constant & (infinite == 0)
     usable[numbers] = False
     usable &= ~np.isin(names, class_words(table)[:1])
+    said = [*notes, *find_notes(table, random_state=random_state, proposed=True)]
+    progress("looking for clusters")
+    structure = None
+    try:
+        structure = _look_for_structure(table, np.flatnonzero(usable), random_state)
+    except ValueError as error:  # what select would say
+        said.append(Note(str(error), "structure"))
     parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     look = {
         "table": table.name,
@@ -92,11 +97,8 @@ def inspect_table(
         "constant": [names[j] for j in np.flatnonzero(constant & ~empty)],
         "row_numbers": [names[j] for j in numbers],
         "text": [name for name in table.dropped if name not in set(asked)],
-        "notes": [
-            {"kind": note.kind, "text": str(note)}
-            for note in (*notes, *find_notes(table, random_state=random_state, proposed=True))
-        ],
-        "structure": _look_for_structure(table, np.flatnonzero(usable), random_state),
+        "notes": [{"kind": note.kind, "text": str(note)} for note in said],
+        "structure": structure,
     }
     return look | {"options": _options(table, look)}
 
@@ -133,23 +135,29 @@ def _way_to_fill(table: Dataset) -> str:
 def _look_for_structure(
     table: Dataset, usable: np.ndarray, random_state: int
 ) -> dict[str, Any] | None:
-    """Return the structure of a part of the table, and how many clusters; None if too small."""
-    if table.encodings:
-        table = impute_table(table, _way_to_fill(table))[1]
-    X, columns = sample_part(table.X, usable, random_state)
-    encodings, names = table.encodings, table.names
-    names = [names[j] for j in columns]
-    X, owner, _ = expand(X, names, encodings)
-    variables = owner if len(owner) > len(names) else None
-    found = None
-    if len(names):
-        found = find_structure(X, random_state=random_state, variables=variables)
+    """Return structure and number of clusters as ``select`` finds them; None if it is too small.
+
+    Of a large table a part is looked at.
+    """
+    n, shape, columns = table.X.shape[0], table.X.shape, usable
+    if not len(usable):
+        return None
+    if sampled := n * len(usable) > defaults.INSPECTED_ELEMENTS:
+        rng = np.random.RandomState(random_state)
+        rows = np.sort(rng.permutation(n)[: defaults.INSPECTED_SAMPLES])
+        most = max(1, defaults.INSPECTED_ELEMENTS // len(rows))
+        columns = np.sort(rng.permutation(usable)[:most])
+        batch = table.batch and [table.batch[i] for i in rows]
+        table = replace(table, X=table.X[rows], y=None, sample_names=None, batch=batch)
+    seen = prepare_table(subset(table, columns), impute=_way_to_fill(table))
+    X, codes, _ = within_batches(seen.X, seen.in_batches.get("batch"))
+    found = find_structure(X, codes=codes, variables=seen.owner)
     if found is None:
         return None
-    found = replace(found, table_shape=table.X.shape)
-    count = count_clusters(X, random_state=random_state, variables=variables)
-    return found.summary() | {
+    count = count_clusters(X, codes=codes, variables=seen.owner)
+    return replace(found, table_shape=shape).summary() | {
         "n_clusters": count.n_clusters,
         "plausible_range": count.plausible_range,
+        "sampled": sampled,
         "sampled_columns": len(columns) < len(usable),
     }

@@ -29,7 +29,7 @@ FILES = {
     "summary": "summary.json",
     "model": "model.skops",
 }
-CHANGES = "changes.csv"  # every cell that was repaired, if any was
+CHANGES = "changes.csv"  # every cell that was repaired, every column that was filled, if any was
 # All files that selections have written.
 KNOWN = (*FILES.values(), CHANGES, *(f"selected{ending}" for ending in FORMATS))
 # Kinds of notes that a report finds out for itself.
@@ -63,7 +63,7 @@ def save_run(
     -------
     dict of str to Path
         The files: "selected", "features", "samples", "report", "summary" and "model"; "changes" if
-        cells of the table were repaired.
+        cells of the table were repaired or filled.
 
     Examples
     --------
@@ -94,8 +94,8 @@ def plan_files(source: str | os.PathLike[str] | None = None) -> dict[str, str]:
 
 
 def change_file(table: Dataset) -> dict[str, str]:
-    """Return the name of the file that lists repaired cells, if there are any."""
-    return {"changes": CHANGES} if table.origin.repaired else {}
+    """Return the name of the file that lists repaired cells and filled columns, if any."""
+    return {"changes": CHANGES} if table.origin.repaired or table.origin.filled else {}
 
 
 def write_files(

@@ -119,7 +119,7 @@ def save_panel(
         share_outside (of cells that express it) of that cluster, in the values that were looked at,
         which are those of the bench and not corrected for batches; closest_in_panel and correlation
         (inside of batches, as the cluster that it tells); q_value, where computed; certainty (the
-        share of the views of the table that select it); kept, price, bought_with, group, where
+        share of the clusterings that select it); kept, price, bought_with, group, where
         constrained.
 
     Examples

@@ -203,11 +203,18 @@ def sample_table(table: Dataset, labels: np.ndarray) -> Table:
 
 
 def change_table(table: Dataset) -> Table:
-    """Return one row per cell that was repaired: where it stands, what it was and is now."""
-    changes = table.origin.changes or {"row": [], "column": [], "was": [], "now": []}
-    found = Table(changes)
+    """Return a row per repaired cell (where it stands, what it was and is), and per filled column.
+
+    Gaps may be many: how many cells of a column were filled, and what with, is one row.
+    """
+    changes, filled = table.origin.changes, table.origin.filled
+    rows, n_filled = list(changes.get("row", ())), len(filled.get("column", ()))
+    parts: dict[str, list[Any]] = {"row": [*rows, *[""] * n_filled]}
     if table.sample_names is not None:
-        names = np.asarray(table.sample_names, dtype=str)
-        rows = np.asarray(found["row"], dtype=np.intp) - 1
-        found = Table({"row": found["row"], "sample": names[rows], **found})
-    return found
+        parts["sample"] = [*(table.sample_names[row - 1] for row in rows), *[""] * n_filled]
+    parts["column"] = [*changes.get("column", ()), *filled.get("column", ())]
+    parts["was"] = [*changes.get("was", ()), *["missing"] * n_filled]
+    parts["now"] = [*changes.get("now", ()), *filled.get("now", ())]
+    parts["cells"] = [*[1] * len(rows), *filled.get("cells", ())]
+    parts["how"] = [*["repaired"] * len(rows), *filled.get("how", ())]
+    return Table({name: np.array(cells, dtype=object) for name, cells in parts.items()})

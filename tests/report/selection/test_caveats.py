@@ -7,6 +7,7 @@ from sklearn.datasets import load_iris
 from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
 from featsieve.report import summarize_selection
 from featsieve.report.selection.words import caveats
+from featsieve.tables import Encoding
 from tests.report.selection.cases import (
     CLEAR,
     GRADIENT,
@@ -133,6 +134,44 @@ def test_a_column_that_the_clusters_were_found_without_is_named():
     summary = summarize_selection(sieve, X, structure=CLEAR)
     (said,) = [c["text"] for c in summary["caveats"] if c["kind"] == "lone-features"]
     assert "found without coin:" in said
+
+
+@pytest.mark.parametrize("kind", ["two values", "words", "days"])
+def test_a_column_that_takes_part_and_is_the_clusters_is_named(kind):
+    """Two values of many numbers; more words, or days, than clusters."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((90, 6)), np.repeat([0.0, 1.0], 45)])
+    X[:, :3] += 6.0 * X[:, 6:]
+    known = {}
+    if kind != "two values":
+        X[:, 6] = np.arange(90) // 15  # three for either cluster
+        known = {"day": Encoding("date") if kind == "days" else Encoding("category", "abcdef")}
+    names = [*"abcdef", "day"]
+    sieve = JASFS(2, n_features_to_select=2, random_state=0).fit(X)
+    about = {"encodings": known, "original": X}
+    summary = summarize_selection(sieve, X, feature_names=names, structure=CLEAR, about=about)
+    (caveat,) = [each for each in summary["caveats"] if each["kind"] == "follows"]
+    assert caveat["level"] == "warning"
+    verb = "are nearly the 2 values of" if kind == "two values" else "follow"
+    assert caveat["text"].startswith(f"The clusters {verb} 'day' (adjusted mutual information 1.00")
+    fix = ": if that is a batch, add --batch-column day; if it is known already, --drop day."
+    assert caveat["text"].endswith(fix)
+
+
+@pytest.mark.parametrize("kind", ["by chance", "many values", "as most columns"])
+def test_columns_that_are_not_the_clusters(kind):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((90, 6)), np.repeat([0.0, 1.0], 45)])
+    X[:, :3] += 6.0 * X[:, 6:]
+    if kind == "by chance":
+        X[:, 6] = rng.integers(0, 2, 90)
+    elif kind == "many values":
+        X[:, 6] += 0.01 * rng.standard_normal(90)
+    else:
+        X = (X.mean(axis=0) < X) * 1.0
+    sieve = JASFS(2, n_features_to_select=2, random_state=0).fit(X)
+    summary = summarize_selection(sieve, X, structure=CLEAR)
+    assert "follows" not in kinds(summary)
 
 
 def test_all_features_that_do_better_are_a_caveat():

@@ -67,9 +67,10 @@ def test_an_automatic_choice_in_words():
     assert "modularity" in text
     assert f"{low} to {high} do nearly as well" in text
     assert f"{count} is the smallest number whose value is within 0.01 of the best" in text
-    assert "3 clusters, as many as were asked for; different views of the table put" in text
+    assert "3 clusters, as many as were asked for. Clustered in other ways, a sample stays" in text
     assert CLEAR.sentence in text
-    assert f"The best features are {summary['selected'][0]}" in text
+    assert "The samples fall into 3 clusters" in text
+    assert "The samples were put into 3 clusters" in words(summary, structure=NOTHING.summary())
 
 
 def test_stability_in_words():

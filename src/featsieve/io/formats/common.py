@@ -21,7 +21,7 @@ from featsieve.io.names import (
     shorten,
     shown,
 )
-from featsieve.names import first_few
+from featsieve.names import counted, first_few
 from featsieve.tables import Encoding, column_words
 
 # The classes and the batches, where the table does not say what they are called.
@@ -209,7 +209,7 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
     notes = []
     for kind, what in ENCODED.items():
         own = [
-            repr(name) if kind == "date" else f"{name!r} ({len(one.levels)} words)"
+            repr(name) if kind == "date" else f"{name!r} ({counted(len(one.levels), 'word')})"
             for name, one in found.items()
             if one.kind == kind and name not in request.encode
         ]

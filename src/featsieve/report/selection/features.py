@@ -10,8 +10,9 @@ from scipy.spatial.distance import squareform
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import to_numpy
+from featsieve.arrays.namespace import is_sparse, to_numpy
 from featsieve.criteria.selected_clusters import Clusters
+from featsieve.evaluation.judging import chance_agreement
 from featsieve.names import listed
 from featsieve.report.selection.images import signed_levels
 from featsieve.report.selection.values import plain, plains, readable
@@ -80,6 +81,7 @@ def cluster_facts(
     selection: Selection,
     known: Mapping[str, Encoding] = NO_WORDS,
     drawn: Mapping[str, Any] | None = None,
+    original: Any = None,
 ) -> dict[str, Any] | None:
     """Return how the clusters were found, and the features that tell each; None without any."""
     clusters = selection.clusters
@@ -117,8 +119,34 @@ def cluster_facts(
         "certainty": None if certainty is None else plain(float(np.mean(certainty)), 4),
         "lone": [] if lone is None else [selection.feature_names[j] for j in lone],
         "doubtful": doubtful,
+        "follows": _followed(selection, clusters.codes, known, original),
         "rows": rows,
     }
+
+
+def _followed(
+    selection: Selection, labels: np.ndarray, known: Mapping[str, Encoding], original: Any
+) -> dict[str, Any] | None:
+    """Return the column of few words or days, or of two values, that the clusters follow most.
+
+    Where half of the columns have two values, none of these stands out.
+    """
+    X = selection.X if original is None else original
+    if is_sparse(X):
+        return None
+    names, (n, d) = selection.feature_names, X.shape
+    eta, two = np.nan_to_num(selection.facts["eta_squared"]), selection.spreads > 0.0
+    two &= ((X.min(axis=0) == X) | (X.max(axis=0) == X)).all(axis=0)
+    columns = {names.index(name) for name in known if name in names}
+    columns |= {int(np.where(two, eta, -1.0).argmax())} if 0 < 2 * two.sum() < d else set()
+    found: dict[str, Any] | None = None
+    for j in columns:
+        levels, codes = np.unique(X[:, j], return_inverse=True)
+        if 1 < len(levels) <= max(n, 4) ** 0.5:  # as in `featsieve.tables.encode`
+            agreement = plains(chance_agreement(labels, codes), 4)
+            if found is None or agreement[0] > found["agreement"][0]:
+                found = {"column": names[j], "levels": len(levels), "agreement": agreement}
+    return found
 
 
 def _most_different(selection: Selection, code: int, drawn: Mapping[str, Any] | None) -> list[str]:

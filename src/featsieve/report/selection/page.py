@@ -194,7 +194,7 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         add("Selected in", "Share of the subsamples that selected it", texts, "n", full=100.0)
     if rows["certainty"] is not None:
         texts = (_written(share, ".0%") for share in rows["certainty"])
-        text = "Weight of the ways to group the samples that select it by themselves"
+        text = "Share of the clusterings, by their weight, that select it by themselves"
         add("Certain", text, texts, "n", full=100.0)
     if summary["clusters"] is not None:
         separation = rows["separation"]

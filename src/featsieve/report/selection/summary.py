@@ -125,7 +125,7 @@ def summarize_selection(
         "table": facts.table_facts(selection, about),
         "method": facts.method_facts(selection, about),
         "number": facts.number_facts(selection, curve),
-        "clusters": features.cluster_facts(selection, known, drawn),
+        "clusters": features.cluster_facts(selection, known, drawn, about.get("original")),
         "structure": None if tested is None else tested.summary(),
         "stability": facts.stability_facts(selection, stability),
         "selected": [selection.feature_names[j] for j in selection.chosen],

@@ -11,8 +11,8 @@ from featsieve.names import counted, listed
 from featsieve.report.selection.values import readable
 
 CRITERIA = {
-    "modularity": "the modularity of the clusters in the neighbour graph of all features",
-    "agreement": "the agreement of k-means clusters with the pseudo-labels of the whole table",
+    "modularity": "how clearly the clusters show (modularity in the neighbour graph)",
+    "agreement": "how well k-means on so many features finds the clusters of the whole table",
 }
 VERDICTS = {
     "clusters": "The samples form clusters (p = {p:.2g}).",
@@ -23,8 +23,8 @@ CAVEATS = {
     "no-structure": "{sentence} " + WHAT_TO_DO,
     "one-cluster": "All samples are in one cluster: there is no structure that features could "
     "carry. Ask for at least two clusters.",
-    "doubtful-clusters": "The clusters are doubtful: different views of the table put a sample "
-    "together with only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
+    "doubtful-clusters": "The clusters are doubtful: clustered in other ways, a sample stays with "
+    "only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
     "doubtful, too. Try fewer clusters, or more samples.",
     "lone-features": "The clusters were found without {names}: two values alone look like groups, "
     "and no other column goes along with them.",
@@ -53,8 +53,8 @@ CAVEATS = {
     "all-better": "k-means on all features agrees better with the true classes than on the "
     "selected ones: {whole:.0%} against {selected:.0%}. The selection has lost some of what tells "
     "these classes apart; more features may bring it back.",
-    "follows": "The clusters follow {column} (adjusted mutual information {ami:.2f}, 0 by chance, "
-    "p = {p:.2g}): if that is a batch, and not what you look for, {fix}.",
+    "follows": "The clusters {follow} (adjusted mutual information {ami:.2f}, 0 by chance, "
+    "p = {p:.2g}): if that is a batch, {fix}.",
     "few-samples": "There are only {samples} samples: clusters and correlations among so few are "
     "easily chance.",
     "unnamed": "The columns came without names: {example}, and so on.",
@@ -135,22 +135,20 @@ def _method(summary: Mapping[str, Any]) -> str:
 
 def summary_sentences(summary: Mapping[str, Any]) -> list[str]:
     """Return the sentences that tell a selection to somebody who knows no method."""
-    table, best = summary["table"], summary["selected"][:3]
+    table = summary["table"]
     structure = summary["structure"]  # where there are no clusters, a warning says so
     source = f" in {table['file']}" if table["file"] else ""
-    feature = "features are" if len(best) > 1 else "feature is"
     sentences = [
         f"Of {counted(table['features'], 'feature')} of {counted(table['samples'], 'sample')}"
         f"{source}, {_method(summary)} selected {summary['number']['selected']:,}, without using "
         "any labels.",
         _how_many(summary),
         _significant(summary),
-        _clusters(summary["clusters"]),
+        _clusters(summary["clusters"], structure),
         _untold(summary["clusters"]),
         structure["sentence"] if structure and structure["verdict"] == "clusters" else "",
         _stability(summary["stability"]),
         _judged(summary["evaluation"]),
-        best and f"The best {feature} {listed(best)}.",
     ]
     return [sentence for sentence in sentences if sentence]
 
@@ -184,11 +182,13 @@ def _significant(summary: Mapping[str, Any]) -> str:
         )
     if count is None:
         return ""
+    if not count:
+        return f"No feature by itself goes with the clusters at q <= {defaults.QVALUE_LEVEL:g}."
     fewest = ""
     if curve and count < number["selected"]:
         show = "one shows them" if number["selected"] == 1 else "ones show them together"
         fewest = f" The selected {show}, but not each can be told from chance by itself."
-    elif curve and count:
+    elif curve:
         fewest = f" {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show the clusters."
     return (
         f"{_go_with(summary)}{fewest} Of features called so, about {defaults.QVALUE_LEVEL:.0%} may "
@@ -196,7 +196,7 @@ def _significant(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _clusters(clusters: Mapping[str, Any] | None) -> str:
+def _clusters(clusters: Mapping[str, Any] | None, structure: Mapping[str, Any] | None) -> str:
     """Say where the clusters come from, and how well they can be predicted."""
     if clusters is None:
         return "No clusters were found."
@@ -213,12 +213,13 @@ def _clusters(clusters: Mapping[str, Any] | None) -> str:
             "a number found automatically, right within a factor of about two "
             f"(anything from {low} to {high} is plausible)"
         )
-    text = f"The samples fall into {count}, {number}"
+    there = structure is None or structure["verdict"] == "clusters"
+    text = f"The samples {'fall' if there else 'were put'} into {count}, {number}"
     if clusters["certainty"] is None:
         return f"{text}."
     return (
-        f"{text}; different views of the table put a sample together with "
-        f"{clusters['certainty']:.0%} of its cluster."
+        f"{text}. Clustered in other ways, a sample stays with {clusters['certainty']:.0%} of its "
+        "cluster."
     )
 
 
@@ -281,6 +282,13 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         yield "one-cluster", True, {}
     if certainty is not None and certainty < defaults.REPORT_DOUBTFUL_CERTAINTY:
         yield "doubtful-clusters", True, {"certainty": certainty}
+    if followed := clusters.get("follows"):
+        column, levels = followed["column"], followed["levels"]
+        same = levels == len(clusters["names"])
+        follow = f"are nearly the {levels} values of {column!r}" if same else f"follow {column!r}"
+        name = shlex.quote(column)
+        fix = f"add --batch-column {name}; if it is known already, --drop {name}"
+        yield from _follows(True, followed["agreement"], follow, fix)
     if clusters.get("lone"):
         yield "lone-features", False, {"names": listed(clusters["lone"])}
     tiny = [row["name"] for row in rows if row["size"] < few]
@@ -289,6 +297,13 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     if clusters["source"] == "k-means":
         values = {"method": summary["method"]["name"], "number": NUMBERS[clusters["number"]]}
         yield "k-means-clusters", False, values
+
+
+def _follows(warns: bool, agreement: Any, follow: str, fix: str) -> Iterator[Caveat]:
+    """Say so if the clusters follow a column beyond chance, by more than half of what they tell."""
+    ami, p = agreement or (0.0, 1.0)
+    if p <= defaults.STRUCTURE_LEVEL and ami > defaults.FOLLOWED_AGREEMENT:
+        yield "follows", warns, {"ami": ami, "p": p, "follow": follow, "fix": fix}
 
 
 def _about_features(summary: Mapping[str, Any]) -> Iterator[Caveat]:
@@ -320,15 +335,13 @@ def _about_classes(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     elif judged["rows"]:
         selected, whole = judged["rows"][:2]
         margin = clear_difference(judged["samples"])
-        ami, p = judged.get("agreement") or (0.0, 1.0)
-        if p <= defaults.STRUCTURE_LEVEL and ami > defaults.FOLLOWED_AGREEMENT:
-            # beyond chance, by more than half of what they tell
-            column = judged["column"]
-            said = {"column": "the known classes", "fix": "fit again with batch="}
-            if column is not None:
-                again = f"select again with --batch-column {shlex.quote(column)}"
-                said = {"column": f"the column {column!r}", "fix": again}
-            yield "follows", False, {"ami": ami, "p": p, **said}
+        column = judged.get("column")
+        follow, fix = "follow the known classes", "fit again with batch="
+        if column is not None:
+            follow = f"follow the column {column!r}"
+            fix = f"select again with --batch-column {shlex.quote(column)}"
+        fix = f"and not what you look for, {fix}"
+        yield from _follows(False, judged.get("agreement"), follow, fix)
         if whole["ari"] >= margin and whole["accuracy"] - selected["accuracy"] >= margin:
             values = {"whole": whole["accuracy"], "selected": selected["accuracy"]}
             yield "all-better", True, values
