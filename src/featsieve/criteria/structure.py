@@ -443,7 +443,7 @@ def valley_depth(points: np.ndarray, labels: np.ndarray) -> float:
     for a, b in combinations(range(len(sizes)), 2):
         across = centres[b] - centres[a]
         x = points[(labels == a) | (labels == b)] @ across
-        line = np.linspace(*(centres[[a, b]] @ across), VALLEY_POINTS)
+        line = np.linspace(centres[a] @ across, centres[b] @ across, VALLEY_POINTS)
         # equal rows on both sides are no two clusters: rounding is none of their widths
         least = 1e-6 * np.linalg.norm(across) * np.linalg.norm(points) / np.sqrt(len(points))
         width = max(defaults.VALLEY_WIDTH * x.std() * len(x) ** -0.2, least, 1e-300)
