@@ -19,9 +19,10 @@ from featsieve.criteria.structure import (
     scores_of,
     structure_test,
     untested,
+    valley_depth,
 )
 from featsieve.datasets import make_catalogue_table, make_planted
-from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores
+from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores, smoothed_scores
 from featsieve.tuning import suggest_n_clusters
 
 
@@ -140,6 +141,67 @@ def test_every_kind_of_table_without_clusters():
     check_verdicts(verdicts_on(WITHOUT_CLUSTERS), 2)
 
 
+def three_on_a_line(seed, n=150):
+    """Return three groups along one line of three columns, beside three of noise."""
+    rng = np.random.default_rng(seed)
+    X, labels = rng.standard_normal((n, 6)), np.arange(n) % 3
+    X[:, :3] += 2.8 * labels[:, None] * [1.0, -1.0, 0.8]
+    return X
+
+
+@pytest.mark.whole_structure_test
+def test_clear_groups_of_a_narrow_table_are_clusters_in_any_random_state():
+    answers = [structure_test(three_on_a_line(1), random_state=s).verdict for s in range(3)]
+    assert answers == ["clusters"] * 3
+
+
+@pytest.mark.whole_structure_test
+@pytest.mark.parametrize("form", [np.exp, np.round], ids=["skewed", "rounded"])
+def test_clear_groups_of_skewed_and_rounded_columns(form):
+    rng = np.random.default_rng(0)
+    centres = np.array([[0, 0, 0, 0], [4, 0, 4, 0], [0, 4, 4, 4]]) * 0.9
+    X = rng.standard_normal((120, 6))
+    X[:, :4] += centres[np.arange(120) % 3]
+    assert structure_test(form(X)).verdict == "clusters"
+
+
+def test_narrow_tables_in_batches_are_looked_at_as_wide_ones():
+    X, codes = three_on_a_line(1, n=90), np.repeat([0, 1, 2], 30)
+    found = find_structure(X, 3, 0.25, 0, codes=codes)
+    assert found.n_features == 6
+    assert np.isnan(found.p_rotated) or len(found.null_rotated) == 3
+
+
+def test_the_valley_between_clusters():
+    rng = np.random.default_rng(0)
+    halves, points = np.arange(400) % 2, rng.standard_normal((400, 3))
+    far = points + 8.0 * halves[:, None]
+    assert valley_depth(far, halves) == pytest.approx(1.0, abs=1e-3)
+    assert valley_depth(far * 1e-6, halves) == pytest.approx(valley_depth(far, halves))
+    strip = rng.random((400, 1))
+    assert valley_depth(strip, (strip[:, 0] > 0.5) * 1) < 0.3
+    # of three the neighbour counts: the third lies far from a group that is cut in two
+    cut = np.where(halves == 1, 2, (points[:, 0] > 0.0) * 1)
+    assert valley_depth(far, cut) == pytest.approx(0.5, abs=0.15)
+    assert valley_depth(np.zeros((6, 2)), np.arange(6) % 2) == 0.0
+
+
+def test_smoothed_scores_keep_order_ties_and_gaps_in_any_unit():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(80) + 12.0 * (np.arange(80) < 30), rng.poisson(2, 80)])
+    found = smoothed_scores(X)
+    for j in range(2):
+        _, own = np.unique(X[:, j], return_inverse=True)
+        _, there = np.unique(found[:, j], return_inverse=True)
+        np.testing.assert_array_equal(own, there)
+    np.testing.assert_allclose(smoothed_scores(1e4 * X - 7.0), found, atol=1e-4)
+
+    def gap(x):
+        return np.diff(np.sort(x))[49]
+
+    assert gap(found[:, 0]) > 4.0 * gap(scores(X)[:, 0])
+
+
 def test_an_arch_is_called_clusters():
     """No test of this kind tells bends from groups: documented."""
     rng = np.random.default_rng(0)
@@ -253,9 +315,9 @@ def test_units_do_not_matter_at_all_and_tails_for_the_choice_of_columns_only(pla
     found = quick(X)
     assert same(found, rough)
     np.testing.assert_array_equal(found.null_rotated, rough.null_rotated)
-    scores, modal = scores_of(X, np.random.default_rng(0))
+    scores, modal, _ = scores_of(X, np.random.default_rng(0))
     X[:, ::3] = np.exp(planted.X[:, ::3])
-    stretched, other = scores_of(X, np.random.default_rng(0))
+    stretched, other, _ = scores_of(X, np.random.default_rng(0))
     np.testing.assert_array_equal(stretched, scores)
     assert (np.sort(other) == np.sort(modal)).all()
     assert (other != modal).any()
@@ -266,7 +328,7 @@ def test_columns_of_few_values_do_not_fall_into_parts():
     two, many = (rng.random((60, 20)) < 0.4) * 1.0, rng.standard_normal((60, 9))
     zeros = np.maximum(rng.standard_normal((60, 9)) - 0.5, 0.0)
     apart = np.append(-np.ones(30), np.ones(30))[:, None] + 0.1 * rng.standard_normal((60, 1))
-    _, modal = scores_of(np.hstack([two, zeros, many, apart]), rng)
+    _, modal, _ = scores_of(np.hstack([two, zeros, many, apart]), rng)
     assert modal[0] == 38
     assert set(modal) == set(range(29, 39))
 

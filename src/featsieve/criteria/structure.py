@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from math import ceil
 from typing import Any
@@ -24,7 +25,13 @@ from featsieve.graphs.spectral_labels import SpectralClusterings
 from featsieve.hypotheses.families import components, two_means_share
 from featsieve.hypotheses.pool import mutual_information
 from featsieve.hypotheses.sparse_kmeans import sparse_weights
-from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores, stored_entries
+from featsieve.hypotheses.tables import (
+    RotatedCopies,
+    dense_columns,
+    normal_scores,
+    smoothed_scores,
+    stored_entries,
+)
 from featsieve.hypotheses.views import View, hat_view, plain_view
 from featsieve.progress import SILENT, FitProgress
 from featsieve.validation import check_number, check_table, check_varying, warn
@@ -34,6 +41,8 @@ FEWEST_SAMPLES = 10
 FEWEST_SPLIT = 4
 # Shares of variance that tell correlated columns from independent ones.
 N_ENERGIES = 2
+# Points at which the density between two clusters is compared: more change next to nothing.
+VALLEY_POINTS = 25
 # Steps of sparse k-means: the columns hardly change after the first.
 SPARSE_STEPS = 3
 
@@ -55,7 +64,7 @@ class StructureTest:
     Attributes
     ----------
     verdict : {"clusters", "gradient", "nothing"}
-        "clusters": groupings agree beyond both kinds of copies. "gradient": beyond permuted
+        "clusters": there are groups beyond both kinds of copies. "gradient": beyond permuted
         columns only; columns are correlated, but the samples are no more clustered than a continuum
         with the same correlations. "nothing": chance would give as much.
     p_permuted, p_rotated : float
@@ -64,7 +73,8 @@ class StructureTest:
         is asked (not NaN) only where they do.
     value_permuted, value_rotated : float
         By how many standard deviations groupings agree more than on the copies, for the number of
-        groups where this is most. (Beside permuted columns, leading components may vary more.)
+        groups where this is most. (Beside permuted columns, leading components may vary more;
+        beside rotated samples of a narrow table, it is how far the density falls between groups.)
     null_permuted, null_rotated : ndarray of shape (n_tables,)
         The same of every copy beside the others: what chance reaches (empty where not asked).
     n_samples, n_features : int
@@ -148,7 +158,9 @@ def structure_test(
 
     - every column permuted by itself: the same columns, independent (the variance of the leading
       principal components counts here, too);
-    - samples rotated: the same columns with the same correlations, but a continuum.
+    - samples rotated: the same columns with the same correlations, but a continuum. In tables of
+      up to 20 columns, where groupings of a continuum often agree as well, something else is
+      compared with these: how far the density falls between k-means clusters, of 2, 3, 4 or 6.
 
     Parameters
     ----------
@@ -177,7 +189,8 @@ def structure_test(
     -----
     Values are ranks of the columns (normal scores), so that units and tails do not matter; only
     which columns fall into two parts is found from their own values, one column at a time. Copies
-    have the same columns, so that this choice favours none of them.
+    have the same columns, so that this choice favours none of them. Ranks close the gaps inside of
+    columns: where narrow tables are rotated, scores are those of a smoothed distribution.
 
     The rotation is that of Langsrud (2005) with the question of SigClust (Liu et al. 2008): a thin
     decomposition U S V' of the table, U replaced by the Q factor of a random matrix: Gaussian, but
@@ -243,24 +256,26 @@ def find_structure(
     shape = (shape[0], X.shape[1])
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     codes = getattr(X, "codes", codes if codes is None or rows is None else codes[rows])
-    scores, modal = scores_of(X, rng, codes)
+    scores, modal, values = scores_of(X, rng, codes)
     if scores.shape[0] < FEWEST_SAMPLES or scores.shape[1] < 2:
         return None
-    with one_thread():
-        own = agreements(scores, modal, rng)
+    agree = partial(agreements, modal=modal)
 
     def beyond(
-        draw: Callable[[np.random.Generator], np.ndarray], what: str, n_kept: int
+        measure: Callable[..., np.ndarray],
+        own: np.ndarray,
+        draw: Callable[[np.random.Generator], np.ndarray],
+        what: str,
     ) -> np.ndarray:
         """Return by how much the table, and each of its copies, is beyond all others."""
         progress.step(f"{n_tables} copies {what}, of {scores.shape[0]} x {scores.shape[1]}")
         rngs = rng.spawn(n_tables)
         with one_thread():
-            tasks = (delayed(agreements)(draw(one), modal, one) for one in rngs)
+            tasks = (delayed(measure)(draw(one), rng=one) for one in rngs)
             # not every backend can count: only where somebody looks
             found = Parallel(n_jobs, return_as="generator" if progress.verbose else "list")(tasks)
             values = [own, *progress.counted(found, n_tables, what="copies")]
-        return beyond_others(np.stack(values)[:, :n_kept])
+        return beyond_others(np.stack([one[: len(own)] for one in values]))
 
     def shuffle(rng: np.random.Generator) -> np.ndarray:
         """Permute every column inside of the batches: corrected rows of a batch are no others'."""
@@ -269,13 +284,22 @@ def find_structure(
             found[own] = rng.permuted(scores[own], axis=0)
         return found
 
-    permuted = beyond(shuffle, "with permuted columns", len(own))
+    with one_thread():
+        own = agree(scores, rng=rng)
+    permuted = beyond(agree, own, shuffle, "with permuted columns")
     rotated = np.array([np.nan])  # a continuum of independent columns is nothing to ask about
     p_permuted, p_rotated = share_beyond(permuted), np.nan
     verdict = "nothing"
     if p_permuted <= level:
-        copies, n_kept = RotatedCopies(scores, rng), len(own) - N_ENERGIES  # they have its energies
-        rotated = beyond(copies.draw, "with the same correlations", n_kept)
+        narrow = codes is None and scores.shape[1] <= defaults.STRUCTURE_NARROW
+        table = smoothed_scores(values) if narrow else scores
+        copies = RotatedCopies(table, rng)
+        measure, own = agree, own[:-N_ENERGIES]  # copies have its energies
+        if narrow:
+            measure = partial(valleys, leading=copies.leading)
+            with one_thread():
+                own = measure(table, rng=rng)
+        rotated = beyond(measure, own, copies.draw, "with the same correlations")
         p_rotated = share_beyond(rotated)
         verdict = "clusters" if p_rotated <= level else "gradient"
     return StructureTest(
@@ -300,11 +324,11 @@ def share_beyond(values: np.ndarray) -> float:
 
 def scores_of(
     X: Any, rng: np.random.Generator, codes: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return normal scores, of unit variance, of the columns that vary (some of very many).
 
     With them come the positions of those without many ties, by how clearly their values fall into
-    two parts. (A column of few values does so by itself.)
+    two parts (a column of few values does so by itself), and the values.
     """
     n, d = X.shape
     most = max(2, defaults.STRUCTURE_ENTRIES // n)
@@ -325,7 +349,8 @@ def scores_of(
     n_distinct = 1 + np.count_nonzero(np.diff(np.sort(scores, axis=0), axis=0), axis=0)
     order = rng.permutation(values.shape[1])  # equal ones go by chance
     order = order[n_distinct[order] > defaults.DISTINCT_SHARE * len(scores)]
-    return scores, order[np.argsort(-two_means_share(values[:, order]), kind="stable")]
+    modal = order[np.argsort(-two_means_share(values[:, order]), kind="stable")]
+    return scores, modal, values
 
 
 def beyond_others(values: np.ndarray) -> np.ndarray:
@@ -391,6 +416,40 @@ def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np
     # in logarithms, in which shares of any size vary alike
     energy = np.log(np.cumsum(np.sum(few**2, axis=0)) / R.size)
     return np.array([*found, energy[0], energy[-1]])
+
+
+def valleys(R: np.ndarray, leading: int, rng: np.random.Generator) -> np.ndarray:
+    """Return how far the density falls between k-means clusters, for the number where it is most.
+
+    They are sought in principal components, and in the ``leading`` of these: columns of noise hide
+    groups on a line. A continuum has valleys only by chance, whatever its tails.
+    """
+    points = components(R, rng, count=defaults.STRUCTURE_COMPONENTS)
+    numbers = [c for c in defaults.VALLEY_NUMBERS if c <= max(2, len(R) // 5)]
+    some = (points[:, : max(1, leading)], points)
+    return np.array([max(valley_depth(A, kmeans(A, c, rng)) for A in some for c in numbers)])
+
+
+def valley_depth(points: np.ndarray, labels: np.ndarray) -> float:
+    """Return the mean depth of the valley between the cluster of a sample and its neighbour.
+
+    1 - f(valley) / f(lower peak) on the line through two centres, f a kernel estimate of the
+    density of both clusters; the neighbour is the cluster for which this is least.
+    """
+    sizes = np.bincount(labels)
+    centres = np.eye(len(sizes))[labels].T @ points / sizes[:, None]
+    depth = np.full((len(sizes), len(sizes)), np.inf)
+    for a, b in combinations(range(len(sizes)), 2):
+        across = centres[b] - centres[a]
+        x = points[(labels == a) | (labels == b)] @ across
+        line = np.linspace(centres[a] @ across, centres[b] @ across, VALLEY_POINTS)
+        # equal rows on both sides are no two clusters: rounding is none of their widths
+        least = 1e-6 * np.linalg.norm(across) * np.linalg.norm(points) / np.sqrt(len(points))
+        width = max(defaults.VALLEY_WIDTH * x.std() * len(x) ** -0.2, least, 1e-300)
+        f = np.exp(-0.5 * ((line[:, None] - x) / width) ** 2).sum(axis=1) + 1e-300
+        peak = np.minimum(np.maximum.accumulate(f), np.maximum.accumulate(f[::-1])[::-1])
+        depth[a, b] = depth[b, a] = 1.0 - (f / peak).min()
+    return float(depth.min(axis=1) @ sizes / len(points))
 
 
 def clusterings(

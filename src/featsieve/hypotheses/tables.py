@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
 from featsieve import defaults
@@ -65,6 +65,19 @@ def normal_scores(X: Any, codes: np.ndarray | None = None) -> Any:
         ranks = np.where(stored == 0.0, of_zero, ranks)
         table.data[start:stop] = ndtri((ranks - 0.5) / n) - ndtri((of_zero - 0.5) / n)
     return sp.csr_array(table).astype(np.float32)
+
+
+def smoothed_scores(Z: np.ndarray) -> np.ndarray:
+    """Return normal scores by smoothed distributions, standardised: gaps in a column stay.
+
+    F(x) is the mean of Phi((x - x_i) / h): scores are ranks for small h, and values for large ones.
+    h is a part of the deviation, measured by distances from the median as of a normal column.
+    """
+    found = np.empty(Z.shape)
+    for j, x in enumerate(Z.T.astype(np.float64)):
+        h = defaults.SMOOTHED_RANKS * np.sqrt(np.pi / 2.0) * np.abs(x - np.median(x)).mean()
+        found[:, j] = ndtri(ndtr((x[:, None] - x) / h).mean(axis=1))
+    return dense_columns(found)[0]
 
 
 def _scores_in_batches(X: Any, codes: np.ndarray) -> Any:
@@ -177,7 +190,7 @@ class RotatedCopies:
         inside = vectors.T @ Z if n <= d else np.sqrt(energy)[:, None] * vectors.T
         self.inside = inside.astype(Z.dtype)  # S V', the largest first
         by_chance = np.linalg.eigvalsh(smaller_gram(rng.permuted(Z, axis=0)))[-1]
-        leading = int((energy > by_chance).sum())
+        self.leading = leading = int((energy > by_chance).sum())
         directions = self.inside[:leading] / np.sqrt(energy[:leading, None])
         kurtosis = n * np.sum((Z @ directions.T) ** 4, axis=0) / energy[:leading] ** 2
         # t values of f degrees of freedom have the kurtosis 3 (f - 2) / (f - 4)
