@@ -22,7 +22,13 @@ from featsieve.criteria.structure import (
     valley_depth,
 )
 from featsieve.datasets import make_catalogue_table, make_planted
-from featsieve.hypotheses.tables import RotatedCopies, dense_columns, normal_scores, smoothed_scores
+from featsieve.hypotheses.tables import (
+    RotatedCopies,
+    dense_columns,
+    normal_scores,
+    smoothed_scores,
+    without_skew,
+)
 from featsieve.tuning import suggest_n_clusters
 
 
@@ -200,6 +206,18 @@ def test_smoothed_scores_keep_order_ties_and_gaps_in_any_unit():
         return np.diff(np.sort(x))[49]
 
     assert gap(found[:, 0]) > 4.0 * gap(scores(X)[:, 0])
+
+
+def test_skew_goes_and_order_stays():
+    z = np.sort(np.random.default_rng(0).standard_normal(400))
+    for x in (np.exp(1.5 * z) + 3.0, -np.exp(1.5 * z), 5.0 * z):
+        found = without_skew(x)
+        np.testing.assert_array_equal(np.argsort(found), np.argsort(x))
+        assert abs(np.corrcoef(found, z)[0, 1]) > 0.999
+    bounded = without_skew(np.r_[-50.0, np.exp(z)])  # beyond the end of the curve
+    assert np.isfinite(bounded).all() and bounded[0] < bounded[1]
+    counts = np.repeat([0.0, 1.0], [390, 10])  # deciles that coincide
+    np.testing.assert_array_equal(without_skew(counts), counts)
 
 
 def test_an_arch_is_called_clusters():

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 from featsieve import JASFS, LaplacianScore, defaults
-from featsieve.arrays import as_operator
+from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.scale import find_variables, one_column_each
 from featsieve.criteria.n_clusters import count_clusters
 from featsieve.hypotheses.lone import lone_columns
@@ -92,7 +92,26 @@ def test_a_random_column_of_two_values_beside_landmarks(seed, monkeypatch):
     assert adjusted_rand_score(y, sieve.labels_) > 0.8
 
 
-def test_lone_columns_have_two_values_in_a_minority_and_no_company():
+def test_a_lone_category_is_left_out_as_a_whole():
+    rng = np.random.default_rng(0)
+    town, groups = rng.permutation(np.arange(150) % 3), np.arange(150) % 2
+    answers = rng.integers(1, 6, (150, 5)) + 0.0  # five values each
+    answers[:, 0] += groups
+
+    def lone(labels, *columns, variables=(0, 1, 2, 3, 4, 5, 5, 5)):
+        X = np.column_stack([answers, *columns])
+        scale = ColumnScale("unit", np.array(variables))
+        return lone_columns(as_operator(X, scale=scale), [labels], np.random.default_rng(0))
+
+    assert lone(town, np.eye(3)[town]) == [5, 6, 7]
+    assert lone(groups, np.eye(3)[town]) == []  # not followed
+    answers[:, 1] += 2.0 * town
+    assert lone(town, np.eye(3)[town]) == []  # an answer goes along
+    mostly = rng.integers(0, 3, (150, 8))  # others have as few values
+    assert lone(town, np.eye(3)[town], mostly, variables=(*range(6), 5, 5, *range(6, 14))) == []
+
+
+def test_lone_columns_have_few_values_in_a_minority_and_no_company():
     rng = np.random.default_rng(0)
     coin, groups = rng.permutation(np.arange(120) % 2), np.arange(120) % 3
     noise = rng.standard_normal((120, 6))
@@ -124,7 +143,9 @@ def test_company_that_only_batches_explain_is_none():
         return lone_columns(as_operator(X, scale="unit"), labels, np.random.default_rng(0), codes)
 
     assert lone(batch) == [6]
-    assert lone(None) == []  # four values, two in each batch
+    assert lone(None) == [6]  # four values, which are as few among columns of many
+    X[:, 0] = X[:, 1] + 0.1 * X[:, 0] + 3.0 * (X[:, -1] > 0)
+    assert lone(batch) == []  # a column goes along
 
 
 def test_without_the_group_the_same_category_decides_all():
