@@ -203,8 +203,9 @@ class JASFS(ClusterModel):
         information), how far the same family agrees on a table with permuted columns and with
         rotated samples (NaN: not looked at), and the weight it got. ``pandas.DataFrame(init_)``.
     lone_features_ : ndarray of int
-        Columns of two values that the hypotheses were formed without: one of these followed such a
-        column, and no other column goes along with it (joint solver).
+        Columns of variables of few values (a yes/no answer, a category) that the hypotheses were
+        formed without: one of these followed such a variable, and no other column goes along with
+        it (joint solver).
     n_landmarks_ : int
         The rows (or means of many rows) among which the hypotheses were formed, where the table has
         more than 5000 rows, which follow the nearest of them; 0 where all rows form them (joint

@@ -90,7 +90,7 @@ def cluster_facts(
     count, certainty = selection.fitted("cluster_count_"), sample_certainty(selection)
     separation, lone = selection.facts["separation"], selection.fitted("lone_features_")
     if lone is not None and selection.owner is not None:  # columns of words
-        lone = selection.owner[lone]
+        lone = np.unique(selection.owner[lone])
     clearest = sorted(selection.chosen, key=lambda j: -abs(np.nan_to_num(separation[j])))
     doubtful = None
     if certainty is not None:  # together with less than half of their cluster, worst first
@@ -137,7 +137,8 @@ def _followed(
     names, (n, d) = selection.feature_names, X.shape
     eta, two = np.nan_to_num(selection.facts["eta_squared"]), selection.spreads > 0.0
     two &= ((X.min(axis=0) == X) | (X.max(axis=0) == X)).all(axis=0)
-    columns = {names.index(name) for name in known if name in names}
+    words = [name for name, one in known.items() if one.kind != "order"]  # answers are no batches
+    columns = {names.index(name) for name in words if name in names}
     columns |= {int(np.where(two, eta, -1.0).argmax())} if 0 < 2 * two.sum() < d else set()
     found: dict[str, Any] | None = None
     for j in columns:

@@ -26,7 +26,7 @@ CAVEATS = {
     "doubtful-clusters": "The clusters are doubtful: clustered in other ways, a sample stays with "
     "only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
     "doubtful, too. Try fewer clusters, or more samples.",
-    "lone-features": "The clusters were found without {names}: two values alone look like groups, "
+    "lone-features": "The clusters were found without {names}: few values look like groups alone, "
     "and no other column goes along with them.",
     "tiny-clusters": "Fewer than {few} samples are in each of these clusters: {names}. Perhaps "
     "they are outliers, and features may have been selected for their sake.",
