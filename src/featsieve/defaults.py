@@ -229,6 +229,10 @@ HYPOTHESIS_STARTS = 3
 # by about what random states do (benchmarks/hypotheses.py).
 HAT_SPLITS = 2
 
+# Neighbours are at most so large a part of the other samples, in graphs of few and of many of them.
+# Chosen on: planted tables of 4 to 16 rows; only tables of up to 20 rows feel it (at 5 neighbours).
+LARGEST_LISTS = (1 / 3, 1 / 2)
+
 # Variables, drawn at random, that show whether half of them have as few values as one that a
 # hypothesis follows.
 # Chosen on: no data: enough for a half, and quick where there are thousands.
@@ -278,7 +282,8 @@ MOST_STAGES = 4
 # Chosen on: no data.
 SCREENED_PER_FEATURE = 4
 
-# Samples that a hypothesis of the second stage cuts itself, its own landmarks.
+# Samples that a hypothesis of the second stage cuts itself, its own landmarks; of more samples the
+# first stage has no graph of the ranks, which takes a sixth of the time of mnist.
 # Chosen on: mnist (4000 rows): 1500, 2000 and all give the same labels, but for random states. (In
 # the first stage 2000 rows show less than 5000: clusters in 50 of 500 columns are not seen.)
 CUT_LANDMARKS = 2000

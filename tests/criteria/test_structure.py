@@ -171,11 +171,17 @@ def test_clear_groups_of_skewed_and_rounded_columns(form):
     assert structure_test(form(X)).verdict == "clusters"
 
 
-def test_narrow_tables_in_batches_are_looked_at_as_wide_ones():
+def test_narrow_tables_in_batches_are_looked_at_as_wide_ones(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("valleys are for tables without batches")
+
+    monkeypatch.setattr("featsieve.criteria.structure.valleys", refuse)
     X, codes = three_on_a_line(1, n=90), np.repeat([0, 1, 2], 30)
     found = find_structure(X, 3, 0.25, 0, codes=codes)
     assert found.n_features == 6
-    assert np.isnan(found.p_rotated) or len(found.null_rotated) == 3
+    assert len(found.null_rotated) == 3
+    with pytest.raises(AssertionError, match="valleys"):
+        find_structure(X, 3, 0.25, 0)
 
 
 def test_the_valley_between_clusters():

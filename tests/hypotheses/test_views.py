@@ -66,6 +66,15 @@ def test_one_search_serves_every_neighbourhood():
     np.testing.assert_array_equal(few, of_both)
 
 
+@pytest.mark.parametrize(("n", "n_neighbors"), [(4, 5), (6, 5), (9, 5), (11, 5), (30, 40)])
+def test_lists_of_all_others_are_cut_short(n, n_neighbors):
+    truth = np.arange(n) % 2
+    Z = np.random.default_rng(0).standard_normal((n, 3)) + 20.0 * truth[:, None]
+    Z -= Z.mean(axis=0)
+    for labels in plain_view(Z).cuts(2, np.random.default_rng(0), *neighbourhoods(n_neighbors)):
+        assert adjusted_rand_score(truth, labels) == 1.0
+
+
 def test_repeated_rows_have_cuts():
     Z = np.repeat(np.random.default_rng(0).standard_normal((6, 4)), 8, axis=0)
     truth = np.repeat(np.arange(6), 8)

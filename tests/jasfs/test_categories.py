@@ -92,6 +92,33 @@ def test_a_random_column_of_two_values_beside_landmarks(seed, monkeypatch):
     assert adjusted_rand_score(y, sieve.labels_) > 0.8
 
 
+def test_a_tie_does_not_make_few_values():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 8))
+    X[:, 0] += np.where(np.arange(150) % 2, 6.0, -6.0)
+    X[1, 0] = X[3, 0]
+    rounded = np.column_stack([X[:, 0].round(1), X[:, 1:]])
+    for table in (X, rounded):
+        operator = as_operator(table, scale="unit")
+        assert lone_columns(operator, [np.arange(150) % 2], np.random.default_rng(0)) == []
+
+
+def test_few_columns_that_go_along_are_company_among_thousands():
+    rng = np.random.default_rng(0)
+    coin = rng.permutation(np.arange(100) % 2)
+    X = rng.standard_normal((100, 5000))
+    X[:, 0], follows = coin, [coin]
+    assert lone_columns(as_operator(X, scale="unit"), follows, np.random.default_rng(0)) == [0]
+    X[:, 1:4] += 2.0 * coin[:, None]
+    assert lone_columns(as_operator(X, scale="unit"), follows, np.random.default_rng(0)) == []
+
+
+def test_hypotheses_that_explain_nothing_follow_no_constant_column():
+    design = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    X = np.column_stack([np.ones(8), np.repeat(design, 2, axis=0)])
+    assert len(JASFS(2, n_features_to_select=1, random_state=0).fit(X).labels_) == 8
+
+
 def test_a_lone_category_is_left_out_as_a_whole():
     rng = np.random.default_rng(0)
     town, groups = rng.permutation(np.arange(150) % 3), np.arange(150) % 2

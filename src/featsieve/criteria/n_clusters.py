@@ -104,11 +104,11 @@ def suggest_n_clusters(
     mutual information above 0.15 for some number). Where they do not, and there are many rows,
     label hypotheses of up to 5000 rows that agree beyond chance choose 300 columns: the number is
     theirs if halves of them agree. Scores are those of all columns, or of halves where these show
-    clusters more clearly. A column of two values that the clusters follow and no other column goes
-    along with is left out. Accuracy is balanced (leave one out, ridge regression): modularity alone
-    splits clusters further and further, and accuracy alone prefers two. In tables with at least two
-    rows for each column, a larger number goes before that one if its clusters, in plain distances,
-    all lie further apart than the halves of a uniform strip (``view`` is "scaled" then).
+    clusters more clearly. A variable of few values that the clusters follow and no other column
+    goes along with is left out. Accuracy is balanced (leave one out, ridge regression): modularity
+    alone splits clusters further and further, and accuracy alone prefers two. In tables with at
+    least two rows for each column, a larger number goes before that one if its clusters, in plain
+    distances, all lie further apart than the halves of a uniform strip (``view`` is "scaled" then).
 
     Telling columns are those of sparse k-means, with Ward's method in place of k-means. Clusterings
     agree by the mean overlap (Jaccard index) of their clusters, matched one to one: small clusters

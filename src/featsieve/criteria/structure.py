@@ -104,14 +104,14 @@ class StructureTest:
     def sentence(self) -> str:
         """The verdict in words."""
         return {
-            "clusters": "The samples form clusters: different clusterings agree more than in "
+            "clusters": "The samples form clusters: groups of samples stand out more than in "
             f"shuffled copies of the table (p = {self.p_permuted:.2g}), and more than in copies "
             f"with the same correlations but without groups (p = {self.p_rotated:.2g}).",
             "gradient": "A gradient, not groups: columns are correlated "
             f"(p = {self.p_permuted:.2g}), but the samples are no more clustered than in copies "
             f"with the same correlations and without groups (p = {self.p_rotated:.2g}).",
             "nothing": "Nothing that chance would not give: columns are no more correlated, and "
-            "different clusterings agree no more, than in shuffled copies of the table "
+            "groups of samples stand out no more, than in shuffled copies of the table "
             f"(p = {self.p_permuted:.2g}).",
         }[self.verdict] + self._looked_at
 

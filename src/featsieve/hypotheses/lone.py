@@ -18,10 +18,10 @@ def lone_columns(
 ) -> list[int]:
     """Return the columns of variables that hypotheses follow, and no other goes along with.
 
-    A hypothesis explains no variable better; fewer than half of the variables have as few values
-    (of those, none stands out by its gaps); and yet the other columns vary no more with it than
-    with random orders of its values. All of this inside of the batches, whose ``codes`` are known
-    where the table was corrected.
+    A hypothesis explains no variable better; it has few values (up to the root of the samples, as a
+    category has), and fewer than half of the variables have as few (of those, none stands out by
+    its gaps); and yet the other columns vary no more with it than with random orders of its values.
+    All of this inside of the batches, whose ``codes`` are known where the table was corrected.
     """
     (n, d), owner = operator.shape, operator.scale.variables
     owner = np.arange(d) if owner is None else np.unique(owner, return_inverse=True)[1]
@@ -37,10 +37,7 @@ def lone_columns(
 
     def n_values(variable: int) -> int:
         Z = values_of(variable)
-        # a row of indicators is known by the one that is largest
-        level = Z[:, 0] if Z.shape[1] == 1 else np.where(Z > 0.0, np.arange(1, 1 + Z.shape[1]), 0)
-        level = level if level.ndim == 1 else level.max(axis=1)
-        return max(len(np.unique(level[own])) for own in batches)
+        return max(len(np.unique(Z[own], axis=0)) for own in batches)
 
     def shuffled(V: np.ndarray) -> np.ndarray:
         drawn = V.copy()
@@ -48,13 +45,15 @@ def lone_columns(
             drawn[own] = rng.permutation(V[own])
         return drawn
 
-    norms = np.maximum(np.bincount(owner, weights=to_numpy(operator.column_norms())), 1e-300)
+    norms = np.bincount(owner, weights=to_numpy(operator.column_norms()))[variables]
     followed = []
     for labels in hypotheses:
         F = operator.place(normalised_indicator(labels, int(labels.max()) + 1))
         squares = to_numpy(row_squares(operator.rmatmul(F)))
-        followed.append(int((np.bincount(owner, weights=squares) / norms).argmax()))
-    few = {one: count for one in sorted(set(followed)) if (count := n_values(one)) < n}
+        explained = np.bincount(owner, weights=squares)[variables] / norms
+        followed.append(int(variables[explained.argmax()]))
+    counted = {one: n_values(one) for one in sorted(set(followed))}
+    few = {one: count for one, count in counted.items() if count <= max(n, 4) ** 0.5}
     if few and len(variables) > defaults.LONE_VARIABLES:
         variables = rng.choice(variables, defaults.LONE_VARIABLES, replace=False)
     counts = np.array([n_values(one) for one in variables] if few else [])
@@ -64,7 +63,8 @@ def lone_columns(
             continue
         own, V = columns_of(variable), values_of(variable)
         draws = np.hstack([V, *(shuffled(V) for _ in range(n_draws))])
-        squares = to_numpy(operator.rmatmul(operator.place(draws))) ** 2
-        along = np.delete(squares, own, axis=0).sum(axis=0).reshape(1 + n_draws, -1).sum(axis=1)
+        squares = np.delete(to_numpy(operator.rmatmul(operator.place(draws))) ** 2, own, axis=0)
+        # fourth powers of correlations: a few columns that go along show among thousands
+        along = np.sum(squares.reshape(len(squares), 1 + n_draws, -1).sum(axis=2) ** 2, axis=0)
         lone += own.tolist() if along[0] <= along[1:].max() else []
     return sorted(lone)

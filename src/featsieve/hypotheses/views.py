@@ -43,13 +43,18 @@ class Neighbourhood:
 
     size: int
     graph: Callable[[np.ndarray], sp.csr_array | SharedNeighbours]
+    most: float  # of all other samples: if all are neighbours of all, the graph says nothing
+
+    def among(self, n_samples: int) -> int:
+        """Return how many neighbours count in a table of so many samples."""
+        return max(1, min(self.size, int(self.most * (n_samples - 1))))
 
 
 def neighbourhoods(n_neighbors: int) -> tuple[Neighbourhood, Neighbourhood]:
     """Return a small one and a large one: a thin graph is filled in, a dense one thinned out."""
-    return Neighbourhood(n_neighbors, SharedNeighbours), Neighbourhood(
-        2 * n_neighbors, mutual_graph
-    )
+    few, many = defaults.LARGEST_LISTS
+    small = Neighbourhood(n_neighbors, SharedNeighbours, few)
+    return small, Neighbourhood(2 * n_neighbors, mutual_graph, many)
 
 
 @dataclass(frozen=True)
@@ -84,10 +89,11 @@ class View:
         n_starts: int = defaults.HYPOTHESIS_STARTS,
     ) -> list[np.ndarray]:
         """Return a spectral clustering for each neighbourhood, from one search."""
-        indices, _ = nearest_neighbours(self.distances, max(one.size for one in neighbours))
+        sizes = [one.among(len(self.distances.rounding)) for one in neighbours]
+        indices, _ = nearest_neighbours(self.distances, max(sizes))
         found = []
-        for one in neighbours:
-            graph = one.graph(indices[:, : one.size])
+        for one, size in zip(neighbours, sizes, strict=True):
+            graph = one.graph(indices[:, :size])
             with in_turn():
                 points = spectral_points(
                     graph, n_clusters, random_state=rng, bridge=self.bridge, tol=ROUGH

@@ -248,21 +248,27 @@ def subset(table: Dataset, indices: Any) -> Dataset:
     )
 
 
+# What is known of the filled cells of a column.
+FILLED = ("column", "now", "cells", "how")
+
+
 def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -> Dataset:
     """Return a table (or one ``like`` it, with new levels) whose gaps were filled in X.
 
     Its origin says what with; a median of words is the most frequent one.
     """
-    made, filled = like or table, dict(table.origin.filled)
+    made, before_this = like or table, table.origin.filled
+    filled: dict[str, list[Any]] = {key: list(before_this.get(key, ())) for key in FILLED}
     names, known = made.names, made.encodings
-    X_before: Any = table.X
-    if hasattr(X_before, "tocoo"):
-        stored = X_before.tocoo()
+    parts: list[Any] = [table.X, X]
+    if hasattr(table.X, "tocoo"):
+        stored = table.X.tocoo()
         columns = np.unique(stored.col[np.isnan(stored.data)])
+        parts = [part.tocsc() for part in parts]
     else:
-        columns = np.flatnonzero(np.isnan(X_before).any(axis=0))
+        columns = np.flatnonzero(np.isnan(table.X).any(axis=0))
     for j in columns.tolist():
-        before, after = (_column(part, j) for part in (X_before, X))
+        before, after = (_column(part, j) for part in parts)
         gaps = np.isnan(before) & ~np.isnan(after)
         if not gaps.any() or gaps.all():  # empty columns are left out
             continue
@@ -271,7 +277,9 @@ def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -
         by_word = how == "median" and one is not None and one.kind == "category"
         row = {"column": names[j], "now": words[0] if len(words) == 1 else ""}
         row |= {"cells": int(gaps.sum()), "how": "most frequent word" if by_word else how}
-        filled = {key: [*filled.get(key, ()), cell] for key, cell in row.items()}
+        for key in FILLED:
+            filled[key].append(row[key])
+    filled = filled if filled["column"] else {}
     return replace(made, X=X, origin=replace(made.origin, filled=filled))
 
 

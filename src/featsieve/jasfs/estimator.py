@@ -135,8 +135,8 @@ class JASFS(ClusterModel):
         hypotheses, that of the columns as given), "none", or "sqrt", half way between the two.
         "auto" is "unit" for the joint solver, "none" for "paper".
     n_neighbors : int, default=5
-        Neighbours of a sample in the graphs of the hypotheses (some take twice as many), or all
-        others if there are fewer.
+        Neighbours of a sample in the graphs of the hypotheses (some take twice as many), but at
+        most a third of the other samples (half of them).
     ridge : float, default=10.0
         μ, in units of the mean squared column norm (joint solver). Large values keep groups of
         correlated features, small ones avoid redundancy.

@@ -1,5 +1,6 @@
 """A fast look at a table before anything heavy, and the options that it calls for."""
 
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -145,6 +146,9 @@ def _look_for_structure(
     if sampled := n * len(usable) > defaults.INSPECTED_ELEMENTS:
         rng = np.random.RandomState(random_state)
         rows = np.sort(rng.permutation(n)[: defaults.INSPECTED_SAMPLES])
+        if table.batch:  # one row of a batch is no batch
+            drawn = Counter(table.batch[i] for i in rows)
+            rows = rows[[drawn[table.batch[i]] > 1 for i in rows]]
         most = max(1, defaults.INSPECTED_ELEMENTS // len(rows))
         columns = np.sort(rng.permutation(usable)[:most])
         batch = table.batch and [table.batch[i] for i in rows]

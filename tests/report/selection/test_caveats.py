@@ -136,6 +136,17 @@ def test_a_column_that_the_clusters_were_found_without_is_named():
     assert "found without coin:" in said
 
 
+def test_the_column_of_a_dask_table_is_not_looked_for():
+    da = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((90, 6)), np.repeat([0.0, 1.0], 45)])
+    X[:, :3] += 6.0 * X[:, 6:]
+    table = da.from_array(X, chunks=(30, 7))
+    sieve = JASFS(2, n_features_to_select=2, random_state=0).fit(table)
+    summary = summarize_selection(sieve, table, structure=CLEAR)
+    assert summary["clusters"]["follows"] is None
+
+
 @pytest.mark.parametrize("kind", ["two values", "words", "days"])
 def test_a_column_that_takes_part_and_is_the_clusters_is_named(kind):
     """Two values of many numbers; more words, or days, than clusters."""

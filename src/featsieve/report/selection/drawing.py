@@ -105,7 +105,7 @@ def structure_chart(structure: Mapping[str, Any]) -> dict[str, Any]:
             f"{readable(max(null))}"
         )
     caption = (
-        "How far different clusterings agree beyond what they do in the other tables, in "
+        "How far groups of samples stand out beyond what they do in the other tables, in "
         "standard deviations: the large mark is this table, hollow ones are its copies without "
         f"clusters. {structure['n_samples']:,} samples and {structure['n_features']:,} features "
         "were looked at."

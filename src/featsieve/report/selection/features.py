@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
-from featsieve.arrays.namespace import is_sparse, to_numpy
+from featsieve.arrays.namespace import is_dask_array, is_sparse, to_numpy
 from featsieve.criteria.selected_clusters import Clusters
 from featsieve.evaluation.judging import chance_agreement
 from featsieve.names import listed
@@ -132,8 +132,9 @@ def _followed(
     Where half of the columns have two values, none of these stands out.
     """
     X = selection.X if original is None else original
-    if is_sparse(X):
+    if is_sparse(X) or is_dask_array(X):
         return None
+    X = to_numpy(X)
     names, (n, d) = selection.feature_names, X.shape
     eta, two = np.nan_to_num(selection.facts["eta_squared"]), selection.spreads > 0.0
     two &= ((X.min(axis=0) == X) | (X.max(axis=0) == X)).all(axis=0)

@@ -26,8 +26,8 @@ CAVEATS = {
     "doubtful-clusters": "The clusters are doubtful: clustered in other ways, a sample stays with "
     "only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
     "doubtful, too. Try fewer clusters, or more samples.",
-    "lone-features": "The clusters were found without {names}: few values look like groups alone, "
-    "and no other column goes along with them.",
+    "lone-features": "The clusters were found without {names}: few values form groups by "
+    "themselves, and no other column goes along with them.",
     "tiny-clusters": "Fewer than {few} samples are in each of these clusters: {names}. Perhaps "
     "they are outliers, and features may have been selected for their sake.",
     "k-means-clusters": "{method} finds no clusters of its own. Those on this page come from "
