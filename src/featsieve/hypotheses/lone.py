@@ -37,7 +37,9 @@ def lone_columns(
 
     def n_values(variable: int) -> int:
         Z = values_of(variable)
-        return max(len(np.unique(Z[own], axis=0)) for own in batches)
+        sizes = [np.unique(Z[own], axis=0, return_counts=True)[1] for own in batches]
+        # values that occur once are measurements: those of a gene that is zero in most cells
+        return n if min(one.min() for one in sizes) < 2 else max(map(len, sizes))
 
     def shuffled(V: np.ndarray) -> np.ndarray:
         drawn = V.copy()
