@@ -88,12 +88,19 @@ COUNT_ROWS_PER_COLUMN = 2
 COUNT_STRIP_SHARE = 0.75
 
 # The structure test groups samples into these numbers, on the table and on so many copies without
-# clusters of each kind (19 are the fewest that can be significant at 0.05).
+# clusters of each kind (19 are the fewest that can be significant at 0.05); groups have at least so
+# many samples in the mean.
 # Chosen on: null tables and tables with 2 to 10 clusters of other random states than those of
 # benchmarks/calibration.py: 4 alone misses two clusters, more numbers only take longer.
 STRUCTURE_NUMBERS = (2, 4, 8)
+STRUCTURE_GROUP = 5
 STRUCTURE_TABLES = 19
 STRUCTURE_LEVEL = 0.05
+
+# Where the leading components of a table vary by so many deviations more than those of permuted
+# copies, no groupings are compared to know that its columns are correlated.
+# Chosen on: no data: 19 copies leave chance far below; doubled, it only changes the time.
+CLEARLY_CORRELATED = 6.0
 
 # Agreements (mutual information) are compared in units of their spread over the copies, or of this
 # if that is less. Below so many rows, a table without a verdict of clusters is said to be small.
@@ -110,7 +117,8 @@ DISTINCT_SHARE = 0.5
 
 # In tables of up to so many columns the structure test compares valleys between k-means clusters,
 # for these numbers, with those of rotated copies: the density has this width (in deviations of both
-# clusters, times n^-1/5), and scores are ranks smoothed by this part of a column's deviation.
+# clusters, times n^-1/5), and scores are ranks smoothed by this part of a column's deviation, of
+# columns whose quantiles of this order and its complement were made equally far from the median.
 # Chosen on: ten kinds of narrow tables with clear groups and the null kinds of
 # benchmarks/calibration.py, of other random states, 8 to 30 tables each. Widths of 0.4 and 0.9 show
 # about as many groups; with 0.9, more even gradients are called clusters. Smoothing by 0.25 differs
@@ -120,6 +128,7 @@ STRUCTURE_NARROW = 20
 VALLEY_NUMBERS = (2, 3, 4, 6)
 VALLEY_WIDTH = 0.6
 SMOOTHED_RANKS = 0.5
+SKEW_QUANTILE = 0.9
 
 # Of longer tables it looks at so many rows, and at no more entries; k-means at so many principal
 # components. (The agreement of label hypotheses by chance is that of CHANCE_SAMPLES permuted rows.)

@@ -19,8 +19,8 @@ from featsieve.criteria.structure import (
     scores_of,
     structure_test,
     untested,
-    valley_depth,
 )
+from featsieve.criteria.valleys import valley_depth
 from featsieve.datasets import make_catalogue_table, make_planted
 from featsieve.hypotheses.tables import (
     RotatedCopies,

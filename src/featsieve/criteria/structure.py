@@ -1,6 +1,6 @@
 """Is there structure, and is it clusters: a table beside copies of itself that have none."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
@@ -19,6 +19,7 @@ from featsieve.arrays.namespace import is_sparse, pick_columns
 from featsieve.arrays.scale import one_column_each
 from featsieve.arrays.threads import one_thread
 from featsieve.criteria.clusterings import sample_rows
+from featsieve.criteria.valleys import valleys
 from featsieve.graphs.affinity import self_tuning_graph
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
@@ -41,8 +42,6 @@ FEWEST_SAMPLES = 10
 FEWEST_SPLIT = 4
 # Shares of variance that tell correlated columns from independent ones.
 N_ENERGIES = 2
-# Points at which the density between two clusters is compared: more change next to nothing.
-VALLEY_POINTS = 25
 # Steps of sparse k-means: the columns hardly change after the first.
 SPARSE_STEPS = 3
 
@@ -73,8 +72,9 @@ class StructureTest:
         is asked (not NaN) only where they do.
     value_permuted, value_rotated : float
         By how many standard deviations groupings agree more than on the copies, for the number of
-        groups where this is most. (Beside permuted columns, leading components may vary more;
-        beside rotated samples of a narrow table, it is how far the density falls between groups.)
+        groups where this is most. Beside permuted columns leading components may vary more, and
+        where they do by more than 6 deviations they alone are compared; beside rotated samples of
+        a narrow table, it is how far the density falls between groups.
     null_permuted, null_rotated : ndarray of shape (n_tables,)
         The same of every copy beside the others: what chance reaches (empty where not asked).
     n_samples, n_features : int
@@ -157,10 +157,11 @@ def structure_test(
     of copies:
 
     - every column permuted by itself: the same columns, independent (the variance of the leading
-      principal components counts here, too);
+      principal components counts here, too, and alone where it is far beyond that of any copy);
     - samples rotated: the same columns with the same correlations, but a continuum. In tables of
-      up to 20 columns, where groupings of a continuum often agree as well, something else is
-      compared with these: how far the density falls between k-means clusters, of 2, 3, 4 or 6.
+      up to 20 columns (not corrected for batches), where groupings of a continuum often agree as
+      well, something else is compared with these: how far the density falls between k-means
+      clusters, of 2, 3, 4 or 6.
 
     Parameters
     ----------
@@ -265,11 +266,11 @@ def find_structure(
         measure: Callable[..., np.ndarray],
         own: np.ndarray,
         draw: Callable[[np.random.Generator], np.ndarray],
+        rngs: Sequence[np.random.Generator],
         what: str,
     ) -> np.ndarray:
         """Return by how much the table, and each of its copies, is beyond all others."""
         progress.step(f"{n_tables} copies {what}, of {scores.shape[0]} x {scores.shape[1]}")
-        rngs = rng.spawn(n_tables)
         with one_thread():
             tasks = (delayed(measure)(draw(one), rng=one) for one in rngs)
             # not every backend can count: only where somebody looks
@@ -286,7 +287,10 @@ def find_structure(
 
     with one_thread():
         own = agree(scores, rng=rng)
-    permuted = beyond(agree, own, shuffle, "with permuted columns")
+    rngs = rng.spawn(n_tables)
+    permuted = beyond(energies, own[-N_ENERGIES:], shuffle, rngs, "with permuted columns")
+    if permuted[0] <= defaults.CLEARLY_CORRELATED:
+        permuted = beyond(agree, own, shuffle, rngs, "with permuted columns, grouped")
     rotated = np.array([np.nan])  # a continuum of independent columns is nothing to ask about
     p_permuted, p_rotated = share_beyond(permuted), np.nan
     verdict = "nothing"
@@ -299,7 +303,8 @@ def find_structure(
             measure = partial(valleys, leading=copies.leading)
             with one_thread():
                 own = measure(table, rng=rng)
-        rotated = beyond(measure, own, copies.draw, "with the same correlations")
+        rngs = rng.spawn(n_tables)
+        rotated = beyond(measure, own, copies.draw, rngs, "with the same correlations")
         p_rotated = share_beyond(rotated)
         verdict = "clusters" if p_rotated <= level else "gradient"
     return StructureTest(
@@ -377,7 +382,7 @@ def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np
     ``N_ENERGIES`` shares of variance of leading components, in logarithms.
     """
     n, d = R.shape
-    numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= max(2, n // 5)]
+    numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= max(2, n // defaults.STRUCTURE_GROUP)]
     links = max(2, min(10, n // 3))
     points = components(R, rng, count=defaults.FEW_COMPONENTS)
     few = points[:, : defaults.STRUCTURE_COMPONENTS]
@@ -413,43 +418,19 @@ def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np
         telling = np.argpartition(-shown, n_telling - 1)[:n_telling]
         found += [agreement_of(one) for one in (first, apart) if one]
         found += of_columns(telling, c)
-    # in logarithms, in which shares of any size vary alike
-    energy = np.log(np.cumsum(np.sum(few**2, axis=0)) / R.size)
-    return np.array([*found, energy[0], energy[-1]])
+    return np.array([*found, *energies_of(few, R.size)])
 
 
-def valleys(R: np.ndarray, leading: int, rng: np.random.Generator) -> np.ndarray:
-    """Return how far the density falls between k-means clusters, for the number where it is most.
-
-    They are sought in principal components, and in the ``leading`` of these: columns of noise hide
-    groups on a line. A continuum has valleys only by chance, whatever its tails.
-    """
-    points = components(R, rng, count=defaults.STRUCTURE_COMPONENTS)
-    numbers = [c for c in defaults.VALLEY_NUMBERS if c <= max(2, len(R) // 5)]
-    some = (points[:, : max(1, leading)], points)
-    return np.array([max(valley_depth(A, kmeans(A, c, rng)) for A in some for c in numbers)])
+def energies(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the shares of variance with which :func:`agreements` end."""
+    points = components(R, rng, count=defaults.FEW_COMPONENTS)
+    return energies_of(points[:, : defaults.STRUCTURE_COMPONENTS], R.size)
 
 
-def valley_depth(points: np.ndarray, labels: np.ndarray) -> float:
-    """Return the mean depth of the valley between the cluster of a sample and its neighbour.
-
-    1 - f(valley) / f(lower peak) on the line through two centres, f a kernel estimate of the
-    density of both clusters; the neighbour is the cluster for which this is least.
-    """
-    sizes = np.bincount(labels)
-    centres = np.eye(len(sizes))[labels].T @ points / sizes[:, None]
-    depth = np.full((len(sizes), len(sizes)), np.inf)
-    for a, b in combinations(range(len(sizes)), 2):
-        across = centres[b] - centres[a]
-        x = points[(labels == a) | (labels == b)] @ across
-        line = np.linspace(centres[a] @ across, centres[b] @ across, VALLEY_POINTS)
-        # equal rows on both sides are no two clusters: rounding is none of their widths
-        least = 1e-6 * np.linalg.norm(across) * np.linalg.norm(points) / np.sqrt(len(points))
-        width = max(defaults.VALLEY_WIDTH * x.std() * len(x) ** -0.2, least, 1e-300)
-        f = np.exp(-0.5 * ((line[:, None] - x) / width) ** 2).sum(axis=1) + 1e-300
-        peak = np.minimum(np.maximum.accumulate(f), np.maximum.accumulate(f[::-1])[::-1])
-        depth[a, b] = depth[b, a] = 1.0 - (f / peak).min()
-    return float(depth.min(axis=1) @ sizes / len(points))
+def energies_of(few: np.ndarray, size: int) -> np.ndarray:
+    """Return those of one and of a few components; logarithms of any shares vary alike."""
+    energy = np.log(np.cumsum(np.sum(few**2, axis=0)) / size)
+    return np.array([energy[0], energy[-1]])
 
 
 def clusterings(

@@ -7,6 +7,7 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import row_squares, to_numpy
+from featsieve.arrays.scale import most_levels
 from featsieve.terms import normalised_indicator
 
 
@@ -55,7 +56,7 @@ def lone_columns(
         explained = np.bincount(owner, weights=squares)[variables] / norms
         followed.append(int(variables[explained.argmax()]))
     counted = {one: n_values(one) for one in sorted(set(followed))}
-    few = {one: count for one, count in counted.items() if count <= max(n, 4) ** 0.5}
+    few = {one: count for one, count in counted.items() if count <= most_levels(n)}
     if few and len(variables) > defaults.LONE_VARIABLES:
         variables = rng.choice(variables, defaults.LONE_VARIABLES, replace=False)
     counts = np.array([n_values(one) for one in variables] if few else [])

@@ -73,10 +73,11 @@ def without_skew(x: np.ndarray) -> np.ndarray:
     x = m + s (exp(g z) - 1)/g with z = -a, 0 and a at these three; a log-normal column becomes
     normal, and gaps stay. Beyond the end of the curve it goes on in a line.
     """
-    low, m, high = np.quantile(x, [0.1, 0.5, 0.9])
+    far = defaults.SKEW_QUANTILE
+    low, m, high = np.quantile(x, [1.0 - far, 0.5, far])
     if not low < m < high or np.isclose(high - m, m - low):
         return x
-    a = ndtri(0.9)
+    a = ndtri(far)
     g = np.log((high - m) / (m - low)) / a
     inside = 1.0 + (x - m) / (high - m) * np.expm1(g * a)
     last = inside[inside > 0.0].min()

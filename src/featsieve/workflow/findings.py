@@ -8,6 +8,7 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
+from featsieve.arrays.scale import most_levels
 from featsieve.datasets import Dataset
 from featsieve.io.cells import describe_odd
 from featsieve.io.counts import LARGEST_LOG, kind_of
@@ -84,7 +85,7 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         if not proposed:
             said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
         yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
-    most = max(table.X.shape[0], 4) ** 0.5  # as in `featsieve.tables.encode`
+    most = most_levels(table.X.shape[0])
     categories = [name for name, count in origin.text.items() if 1 < count <= most]
     categories = [name for name in categories if name not in batch_words(table)[:1]]
     if categories:
@@ -139,7 +140,7 @@ def batch_words(table: Dataset) -> list[str]:
     days = [name for name, one in table.encodings.items() if one.kind == "date"]
     for name in [*filter(_names_batches, table.feature_names or ()), *days]:
         levels, sizes = np.unique(X[:, table.names.index(name)], return_counts=True)
-        few = len(levels) <= len(X) ** 0.5 and sizes.min() > 1  # NaN: a batch is missing
+        few = len(levels) <= most_levels(len(X)) and sizes.min() > 1  # NaN: a batch is missing
         counts[name] = len(levels) if few and (levels % 1 == 0).all() else 0
     return [name for name, k in counts.items() if 1 < k <= len(X) / 2]
 

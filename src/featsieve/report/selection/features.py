@@ -11,6 +11,7 @@ from scipy.spatial.distance import squareform
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_dask_array, is_sparse, to_numpy
+from featsieve.arrays.scale import most_levels
 from featsieve.criteria.selected_clusters import Clusters
 from featsieve.evaluation.judging import chance_agreement
 from featsieve.names import listed
@@ -144,7 +145,7 @@ def _followed(
     found: dict[str, Any] | None = None
     for j in columns:
         levels, codes = np.unique(X[:, j], return_inverse=True)
-        if 1 < len(levels) <= max(n, 4) ** 0.5:  # as in `featsieve.tables.encode`
+        if 1 < len(levels) <= most_levels(n):
             agreement = plains(chance_agreement(labels, codes), 4)
             if found is None or agreement[0] > found["agreement"][0]:
                 found = {"column": names[j], "levels": len(levels), "agreement": agreement}
