@@ -1,6 +1,7 @@
 """What a selector finds out by itself: how many features and clusters, structure, batches."""
 
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -137,12 +138,13 @@ class Choices:
         """Test whether there are clusters, unless somebody else does."""
         if is_testing():
             self._progress.step("testing whether there is structure")
-            n_jobs = getattr(self, "n_jobs", None)
+            seed = getattr(self, "random_state", None)
             self.structure_ = warn_without_structure(
                 X,
+                random_state=seed if isinstance(seed, Integral) else 0,
                 codes=self._codes,
                 variables=self._variables,
-                n_jobs=n_jobs,
+                n_jobs=getattr(self, "n_jobs", None),
                 progress=self._progress,
             )
 

@@ -1,7 +1,7 @@
 """What a long fit says while it runs: the one place of the estimators that prints."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, TypeVar
@@ -17,10 +17,16 @@ SECONDS_APART = 1.0
 
 
 class FitProgress:
-    """Lines on the standard output about one fit; silent unless ``verbose`` is above 0."""
+    """Lines on the standard output about one fit; silent unless ``verbose`` is above 0.
 
-    def __init__(self, name: str, verbose: Any = 0) -> None:
+    Somebody else's ``say`` takes them instead.
+    """
+
+    def __init__(
+        self, name: str, verbose: Any = 0, say: Callable[[str], object] | None = None
+    ) -> None:
         self.name = name
+        self.say = say or (lambda text: print(f"[{name}] {text}", flush=True))
         if not isinstance(verbose, (Integral, np.bool_)) or verbose < 0:
             raise ValueError(f"verbose must be 0 (silent), 1 or 2 (every step); got {verbose!r}.")
         self.verbose = int(verbose)
@@ -29,7 +35,7 @@ class FitProgress:
     def step(self, text: str) -> None:
         """Print what begins now, at once, also into a pipe."""
         if self.verbose:
-            print(f"[{self.name}] {text}", flush=True)
+            self.say(text)
             self._printed = time.perf_counter()
 
     def tick(self, text: str, *, first: bool = False) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from featsieve.arrays.scale import most_levels
+from featsieve import defaults
 
 _TIME = r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
 # 31/5/2024 or 5/31/2024: which is the day, the other dates of a column must tell.
@@ -165,7 +165,7 @@ class Encoding:
         dates = _dates(counts) if counts else None
         if dates is not None:
             return dates
-        if not 0 < len(counts) <= most_levels(counts.total()):
+        if not 0 < len(counts) <= defaults.most_levels(counts.total()):
             return None
         by_count = sorted(counts, key=lambda word: (-counts[word] * (len(counts) > 2), word))
         return cls("category", tuple(by_count))
@@ -278,7 +278,7 @@ def encode(frame: Any) -> tuple[Any, dict[str, list[str]]]:
     if refused:
         raise ValueError(
             f"There are too many different words for {len(frame)} rows in {', '.join(refused)}: at "
-            f"most {most_levels(len(frame))} (the root) can be encoded. Drop such columns first."
+            f"most {defaults.most_levels(len(frame))} (the root) can be encoded. Drop such columns first."
         )
     return type(frame)(columns, index=frame.index), groups
 

@@ -30,7 +30,7 @@ def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, mo
     assert (code, told) == (0, "")
     assert "90 rows (samples), 54 columns (features)" in shown
     assert "2 values, in column 'marker_13'" in shown
-    assert "Categories that take part (--encode): 'kind' (3 words)." in shown
+    assert "Encoded as categories (--encode): 'kind' (3 words)." in shown
     assert "A different word in every row: column 'who'." in shown
     assert "column 'fixed'" in shown
     assert "Row numbers would be taken as features: column 'row'." in shown

@@ -167,7 +167,7 @@ def dates(folder, frame):
     visits = [f"{10 + i % 7}/0{1 + i % 9}/2024" for i in range(len(frame))]
     cells.insert(1, "visit", visits)
     every = frame.assign(visit=[f"2024-{v[3:5]}-{v[:2]}" for v in visits])
-    notes = ["Dates that take part (--encode), as days since 1970-01-01: 'visit'"]
+    notes = ["Encoded as days since 1970-01-01 (--encode): 'visit'"]
     return written(folder / "visits.csv", every, join(cells), notes=notes)
 
 

@@ -59,7 +59,8 @@ def test_everything_is_written(run, table, tmp_path):
     np.testing.assert_allclose(by_name["selection_frequency"], run.frequency)
 
     samples = pd.read_csv(files["samples"])
-    assert list(samples) == ["sample", "cluster", "class"]
+    assert list(samples) == ["sample", "cluster", "certainty", "class"]
+    np.testing.assert_allclose(samples["certainty"], run.selector.sample_certainty_)
     assert samples["class"].tolist() == [table.class_names[k] for k in table.y]
     assert samples["cluster"].tolist() == run.labels.tolist()
 

@@ -78,11 +78,6 @@ def find_variables(X: Any, groups: Iterable[np.ndarray]) -> np.ndarray | None:
     return variables
 
 
-def most_levels(n_samples: int) -> int:
-    """Return how many different values a category may have: the root, so that each has several."""
-    return int(max(n_samples, 4) ** 0.5)
-
-
 def are_indicators(Z: np.ndarray) -> bool:
     """Say whether columns hold 0 and one other value each, and a row has at most one of these."""
     low, high = Z.min(axis=0), Z.max(axis=0)

@@ -98,6 +98,7 @@ def select(
     with new as (data, unfinished, progress):
         check_shape(image, data.X.shape[1])
         settings = vars(choosing) | constraints | {"method": method, "qvalues": qvalues}
+        settings["n_jobs"] = -1
         run = select_features(data, progress=progress, **settings)
         names |= change_file(run.table)
         progress("writing")

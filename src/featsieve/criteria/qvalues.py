@@ -105,7 +105,7 @@ def feature_qvalues(
     level: float = defaults.QVALUE_LEVEL,
     n_refits: int | None = None,
     n_jobs: int | None = None,
-    verbose: int = 0,
+    verbose: int | FitProgress = 0,
     random_state: Any = None,
 ) -> FeatureQValues:
     """Return for every feature how certain it is that it goes with the clusters that were found.
@@ -174,7 +174,8 @@ def feature_qvalues(
     check_number("level", level, low=0.0, strict=True, below=1.0)
     if n_refits is not None:
         check_number("n_refits", n_refits, low=1, integer=True)
-    progress = FitProgress("feature_qvalues", verbose)
+    own = verbose if isinstance(verbose, FitProgress) else None
+    progress = own or FitProgress("feature_qvalues", verbose)
     names = getattr(X, "columns", None)
     table = check_table(X, owner="feature_qvalues")
     table, codes = within_batches_of_fit(estimator, table, batch)
@@ -197,8 +198,9 @@ def feature_qvalues(
     columns = [np.flatnonzero(kinds == kind) for kind in np.unique(kinds[kinds >= 0])]
     per_refit = [max(1, round(defaults.QVALUE_SHARE * len(own))) for own in columns]
     if n_refits is None:
-        fewest = max(1, min(defaults.QVALUE_FEWEST, d // 4))
-        n_refits = ceil((d / (level * fewest) - 1) / max(per_refit))
+        n_tests = d if variables is None else len(np.unique(variables))
+        fewest = max(1, min(defaults.QVALUE_FEWEST, n_tests // 4))
+        n_refits = ceil((n_tests / (level * fewest) - 1) / max(per_refit))
     # Every column of a kind is permuted equally often, give or take once.
     drawn = [
         np.resize(rng.permutation(own), (n_refits, count))

@@ -47,8 +47,7 @@ SPARSE_STEPS = 3
 
 WHAT_TO_DO = (
     "Features are ranked all the same, but a selection means little. Check that rows are samples "
-    "and that no outliers hide the structure, or try another method. If the clusters may be a "
-    "batch, name it with --batch-column (in Python batch)."
+    "and that no outliers hide the structure, or try another method."
 )
 
 

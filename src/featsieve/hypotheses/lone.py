@@ -7,7 +7,6 @@ import numpy as np
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.namespace import row_squares, to_numpy
-from featsieve.arrays.scale import most_levels
 from featsieve.terms import normalised_indicator
 
 
@@ -22,6 +21,7 @@ def lone_columns(
     A hypothesis explains no variable better; it has few values (up to the root of the samples, as a
     category has), and fewer than half of the variables have as few (of those, none stands out by
     its gaps); and yet the other columns vary no more with it than with random orders of its values.
+    Where there is one, others of the kind come with it, followed or not, if variables are not many.
     All of this inside of the batches, whose ``codes`` are known where the table was corrected.
     """
     (n, d), owner = operator.shape, operator.scale.variables
@@ -55,19 +55,32 @@ def lone_columns(
         squares = to_numpy(row_squares(operator.rmatmul(F)))
         explained = np.bincount(owner, weights=squares)[variables] / norms
         followed.append(int(variables[explained.argmax()]))
-    counted = {one: n_values(one) for one in sorted(set(followed))}
-    few = {one: count for one, count in counted.items() if count <= most_levels(n)}
-    if few and len(variables) > defaults.LONE_VARIABLES:
+    followed = sorted(set(followed))
+    few = {one: count for one in followed if (count := n_values(one)) <= defaults.most_levels(n)}
+    if not few:
+        return []
+    everything = len(variables) <= defaults.LONE_VARIABLES
+    if not everything:
         variables = rng.choice(variables, defaults.LONE_VARIABLES, replace=False)
-    counts = np.array([n_values(one) for one in variables] if few else [])
-    n_draws, lone = round(1.0 / defaults.STRUCTURE_LEVEL) - 1, list[int]()
-    for variable, count in few.items():
-        if 2 * np.sum(counts <= count) >= len(counts):
-            continue
+    counts = {int(one): n_values(one) for one in variables}
+    n_draws = round(1.0 / defaults.STRUCTURE_LEVEL) - 1
+
+    def is_lone(variable: int, count: int) -> bool:
+        if 2 * sum(other <= count for other in counts.values()) >= len(counts):
+            return False
         own, V = columns_of(variable), values_of(variable)
         draws = np.hstack([V, *(shuffled(V) for _ in range(n_draws))])
         squares = np.delete(to_numpy(operator.rmatmul(operator.place(draws))) ** 2, own, axis=0)
         # fourth powers of correlations: a few columns that go along show among thousands
         along = np.sum(squares.reshape(len(squares), 1 + n_draws, -1).sum(axis=2) ** 2, axis=0)
-        lone += own.tolist() if along[0] <= along[1:].max() else []
-    return sorted(lone)
+        return bool(along[0] <= along[1:].max())
+
+    lone = [one for one, count in few.items() if is_lone(one, count)]
+    if lone and everything:  # others would be followed next
+        others = {one: count for one, count in counts.items() if one not in few}
+        lone += [
+            o
+            for o, count in others.items()
+            if count <= defaults.most_levels(n) and is_lone(o, count)
+        ]
+    return sorted(column for one in lone for column in columns_of(one).tolist())

@@ -96,7 +96,15 @@ class Selection:
         if known is not None or not is_testing():
             return known
         inside, codes, _ = within_batches(self.table, self.batch)
-        return find_structure(inside, codes=codes, variables=self.owner)
+        seed = getattr(self.selector, "random_state", None)
+        seed = seed if isinstance(seed, Integral) else 0
+        return find_structure(inside, random_state=seed, codes=codes, variables=self.owner)
+
+    @property
+    def certainty(self) -> np.ndarray | None:
+        """How certain the cluster of every sample is, where the method has found it."""
+        own = self.clusters is not None and self.clusters.source == "method"
+        return self.fitted("sample_certainty_") if own else None
 
     def sample_name(self, i: int) -> str:
         """Return what a sample is called, or else the number of its row, from 1."""

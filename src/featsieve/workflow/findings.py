@@ -8,7 +8,6 @@ import numpy as np
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
-from featsieve.arrays.scale import most_levels
 from featsieve.datasets import Dataset
 from featsieve.io.cells import describe_odd
 from featsieve.io.counts import LARGEST_LOG, kind_of
@@ -31,7 +30,10 @@ BLOCK_ELEMENTS = 2**22
 # Words in names of columns that are classes, which nobody wants to find as features.
 CLASS_WORDS = {"class", "label", "target", "species", "diagnosis", "outcome"}
 # Last words of names of columns that are batches.
-BATCH_WORDS = {"batch", "plate", "run", "lane", "donor", "chip"}
+BATCH_WORDS = {
+    *("batch", "plate", "run", "lane", "donor", "chip"),
+    *("lab", "laboratory", "operator", "instrument"),
+}
 # Words in names of columns that are samples.
 SAMPLE_WORDS = {
     *("sample", "patient", "subject", "donor", "individual", "case", "control", "mouse", "rat"),
@@ -84,8 +86,11 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         said = f"With --repair (in Python repair=True) {numbers} are read as numbers{missing}."
         if not proposed:
             said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
+        limits = zip(origin.changes["was"], origin.changes["now"], strict=True)
+        for was, value in [pair for pair in limits if str(pair[0]).lstrip()[:1] in "<>"][:1]:
+            said += f" A limit counts as its number: {was!r} as {value:g}."
         yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
-    most = most_levels(table.X.shape[0])
+    most = defaults.most_levels(table.X.shape[0])
     categories = [name for name, count in origin.text.items() if 1 < count <= most]
     categories = [name for name in categories if name not in batch_words(table)[:1]]
     if categories:
@@ -140,7 +145,9 @@ def batch_words(table: Dataset) -> list[str]:
     days = [name for name, one in table.encodings.items() if one.kind == "date"]
     for name in [*filter(_names_batches, table.feature_names or ()), *days]:
         levels, sizes = np.unique(X[:, table.names.index(name)], return_counts=True)
-        few = len(levels) <= most_levels(len(X)) and sizes.min() > 1  # NaN: a batch is missing
+        few = (
+            len(levels) <= defaults.most_levels(len(X)) and sizes.min() > 1
+        )  # NaN: a batch is missing
         counts[name] = len(levels) if few and (levels % 1 == 0).all() else 0
     return [name for name, k in counts.items() if 1 < k <= len(X) / 2]
 

@@ -155,7 +155,7 @@ def _look_for_structure(
         table = replace(table, X=table.X[rows], y=None, sample_names=None, batch=batch)
     seen = prepare_table(subset(table, columns), impute=_way_to_fill(table))
     X, codes, _ = within_batches(seen.X, seen.in_batches.get("batch"))
-    found = find_structure(X, codes=codes, variables=seen.owner)
+    found = find_structure(X, random_state=random_state, codes=codes, variables=seen.owner)
     if found is None:
         return None
     count = count_clusters(X, codes=codes, variables=seen.owner)

@@ -196,9 +196,9 @@ def as_dataset(table: Any) -> Dataset:
 
 
 def sample_table(table: Dataset, labels: np.ndarray) -> Table:
-    """Return one row per sample: its name (or its row number, from 0) and its cluster."""
+    """Return one row per sample: its name (or its row number, from 1) and its cluster."""
     names = table.sample_names
-    rows = np.arange(len(labels)) if names is None else np.asarray(names, dtype=str)
+    rows = np.arange(1, len(labels) + 1) if names is None else np.asarray(names, dtype=str)
     return Table({"sample": rows, "cluster": labels})
 
 

@@ -12,12 +12,13 @@ from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_sparse, to_numpy
 from featsieve.constraints import CONSTRAINTS
 from featsieve.criteria.automatic import with_found_numbers
-from featsieve.criteria.qvalues import FEWEST_SAMPLES
+from featsieve.criteria.qvalues import FEWEST_SAMPLES, FeatureQValues
 from featsieve.criteria.structure import StructureTest
 from featsieve.datasets import Dataset
 from featsieve.evaluation import Stability
 from featsieve.io.names import find_columns
 from featsieve.io.selection_model import SelectionModel
+from featsieve.progress import FitProgress
 from featsieve.tables import Table
 from featsieve.tuning import feature_qvalues
 from featsieve.tuning.selection import Selection, gather
@@ -29,7 +30,9 @@ from featsieve.workflow.prepare import Prepared, as_dataset, prepare_table, samp
 # What a model needs to know of how a table was prepared.
 STEPS = ("fill", "centre", "scale", "target", "center_rows")
 # Settings of `select_features` that are no settings of `prepare_table`.
-OWN_SETTINGS = ("table", "method", "qvalues", "progress")
+OWN_SETTINGS = ("table", "method", "qvalues", "n_jobs", "progress")
+# Seconds of a fit from which on refits are worth processes of their own.
+SLOW_FIT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +99,10 @@ class SelectionRun:
 
     @property
     def samples(self) -> Table:
-        """One row per sample: its name (or its row number, from 0), cluster and class, if known."""
-        found = sample_table(self.table, self.labels)
+        """One row per sample: name (or row number, from 1), cluster, certainty, class, if known."""
+        found, certainty = sample_table(self.table, self.labels), self.found.certainty
+        if certainty is not None:
+            found["certainty"] = certainty
         y, classes = self.table.y, self.table.class_names
         if y is not None and classes is not None:
             found["class"] = np.array([*classes, ""])[y]  # -1: missing
@@ -122,6 +127,7 @@ def select_features(
     n_subsamples: int | None = None,
     qvalues: bool | None = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
     what: str = "feature",
     progress: ProgressCallback = silent,
 ) -> SelectionRun:
@@ -173,6 +179,8 @@ def select_features(
         go with), of tables of up to 1e5 elements; not with ``n_subsamples=0``.
     random_state : int, default=0
         The same number gives the same answer.
+    n_jobs : int, optional
+        Refits for q-values that run at a time, as in scikit-learn. The answer is the same.
     what : {"feature", "gene"}, default="feature"
         What messages call a column.
     progress : callable, optional
@@ -217,8 +225,15 @@ def select_features(
             several = len(np.unique(getattr(selector, "labels_", 0))) > 1
             qvalues = small and X.shape[0] >= FEWEST_SAMPLES and found_count and several
         if qvalues and not hasattr(selector, "qvalues_"):
-            progress("testing the features (q-values), by many fits")
-            tested = feature_qvalues(selector, X, random_state=random_state, **in_batches)
+            # processes take seconds to start: where fits are quick, one does
+            tested = feature_qvalues(
+                selector,
+                X,
+                n_jobs=n_jobs if seconds > SLOW_FIT else None,
+                verbose=FitProgress("", 1, lambda text: progress(f"testing the features: {text}")),
+                random_state=random_state,
+                **in_batches,
+            )
         progress("explaining")
         found = gather(
             selector,
@@ -229,6 +244,7 @@ def select_features(
             qvalues=tested,
             **in_batches,
         )
+        few = _too_few_null_values(tested, found) if tested else ()
         if repeats.frequency is not None:
             found.facts["selection_frequency"] = repeats.frequency
         labels = getattr(selector, "labels_", None)  # else those of k-means, if there are any
@@ -262,7 +278,7 @@ def select_features(
         filled = (*filled, Note(text, "filled"))
     # One sentence about missing structure is enough, whoever said it.
     told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
-    own = (*prepared.notes, *filled, *note_about_units(prepared, selector), *repeats.notes)
+    own = (*prepared.notes, *filled, *note_about_units(prepared, selector), *repeats.notes, *few)
     explained = found.fitted("batch_report_")
     if explained is not None:
         of = f"Batches are those of the column {about.batch_name!r}. " if about.batch_name else ""
@@ -279,6 +295,24 @@ def select_features(
         seconds,
         notes=(*own, *others),
     )
+
+
+def _too_few_null_values(tested: FeatureQValues, found: Selection) -> tuple[Note, ...]:
+    """Say which selected features are beyond all null values, and yet not significant."""
+    owner = np.arange(len(tested.pvalues)) if found.owner is None else found.owner
+    n_columns = np.bincount(owner)[owner]  # for which p-values of a variable are corrected
+    beyond = tested.pvalues <= (1.0 + 1e-9) * n_columns / (1.0 + tested.null_sizes)
+    called = np.bincount(owner, weights=tested.significant()) > 0.0
+    reached = np.bincount(owner, weights=beyond) > 0.0
+    names = [found.feature_names[j] for j in found.chosen if reached[j] and not called[j]]
+    if not names:
+        return ()
+    text = (
+        f"{list_columns(names)}: beyond all that chance gave in the refits, but these had too few "
+        "columns of the kind to be called at q <= 0.05. More refits could: feature_qvalues in "
+        "Python, with a larger n_refits."
+    )
+    return (Note(text, "qvalues"),)
 
 
 def _filled_otherwise(

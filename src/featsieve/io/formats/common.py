@@ -42,8 +42,8 @@ AGAIN = (
 )
 TRANSPOSED = "The table was transposed: its rows are features, its columns samples."
 ENCODED = {
-    "category": "Categories that take part (--encode)",
-    "date": "Dates that take part (--encode), as days since 1970-01-01",
+    "category": "Encoded as categories (--encode)",
+    "date": "Encoded as days since 1970-01-01 (--encode)",
 }
 
 
@@ -215,6 +215,14 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
         ]
         notes += [f"{what}: {first_few(own, 8)}."] if own else []
     for name, one in found.items():
+        spelled: dict[str, list[str]] = {}
+        for word in one.levels if one.kind == "category" else ():
+            spelled.setdefault(word.casefold(), []).append(word)
+        if alike := [word for words in spelled.values() if len(words) > 1 for word in words]:
+            notes.append(
+                f"{name!r} has words that differ in capital letters only, and count as different: "
+                f"{shorten(alike)}."
+            )
         known = request.encode.get(name, one.levels)
         of_model = isinstance(known, dict)
         new = [word for word in one.levels if word not in (known["levels"] if of_model else known)]

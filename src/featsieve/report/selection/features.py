@@ -11,7 +11,6 @@ from scipy.spatial.distance import squareform
 from featsieve import defaults
 from featsieve.arrays import as_operator
 from featsieve.arrays.namespace import is_dask_array, is_sparse, to_numpy
-from featsieve.arrays.scale import most_levels
 from featsieve.criteria.selected_clusters import Clusters
 from featsieve.evaluation.judging import chance_agreement
 from featsieve.names import listed
@@ -88,7 +87,7 @@ def cluster_facts(
     clusters = selection.clusters
     if clusters is None:
         return None
-    count, certainty = selection.fitted("cluster_count_"), sample_certainty(selection)
+    count, certainty = selection.fitted("cluster_count_"), selection.certainty
     separation, lone = selection.facts["separation"], selection.fitted("lone_features_")
     if lone is not None and selection.owner is not None:  # columns of words
         lone = np.unique(selection.owner[lone])
@@ -145,7 +144,7 @@ def _followed(
     found: dict[str, Any] | None = None
     for j in columns:
         levels, codes = np.unique(X[:, j], return_inverse=True)
-        if 1 < len(levels) <= most_levels(n):
+        if 1 < len(levels) <= defaults.most_levels(n):
             agreement = plains(chance_agreement(labels, codes), 4)
             if found is None or agreement[0] > found["agreement"][0]:
                 found = {"column": names[j], "levels": len(levels), "agreement": agreement}
@@ -177,12 +176,6 @@ def side(
     if level != name:
         return f"{'often' if high else 'seldom'} {level.removeprefix(f'{name} = ')}"
     return "high" if high else "low"
-
-
-def sample_certainty(selection: Selection) -> np.ndarray | None:
-    """Return how certain the cluster of every sample is, where the method has found it."""
-    own = selection.clusters is not None and selection.clusters.source == "method"
-    return selection.fitted("sample_certainty_") if own else None
 
 
 def distributions(

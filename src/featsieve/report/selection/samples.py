@@ -13,7 +13,6 @@ from featsieve.graphs import principal_coordinates
 from featsieve.report.selection.features import (
     MOST_FEATURES,
     correlations,
-    sample_certainty,
     similar_order,
 )
 from featsieve.report.selection.images import signed_levels
@@ -35,7 +34,7 @@ def sample_map(
     if not len(selection.shown):
         return None
     X, clusters, scale = selection.inside, selection.clusters, ColumnScale("std", selection.owner)
-    certainty = sample_certainty(selection)
+    certainty = selection.certainty
     rows = drawn_samples(X.shape[0])
     n, X = X.shape[0], X[rows] if len(rows) < X.shape[0] else X
     chosen = selection.columns_of(selection.chosen)

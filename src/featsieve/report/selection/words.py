@@ -26,8 +26,8 @@ CAVEATS = {
     "doubtful-clusters": "The clusters are doubtful: clustered in other ways, a sample stays with "
     "only {certainty:.0%} of its cluster. Features that carry doubtful clusters are "
     "doubtful, too. Try fewer clusters, or more samples.",
-    "lone-features": "The clusters were found without {names}: few values form groups by "
-    "themselves, and no other column goes along with them.",
+    "lone-features": "The clusters were found without {names}: columns of few values make groups "
+    "of their own, and no other column goes along with these.",
     "tiny-clusters": "Fewer than {few} samples are in each of these clusters: {names}. Perhaps "
     "they are outliers, and features may have been selected for their sake.",
     "k-means-clusters": "{method} finds no clusters of its own. Those on this page come from "
@@ -98,13 +98,19 @@ def answer(summary: Mapping[str, Any]) -> list[str]:
     if structure is not None:
         p = structure["p_permuted" if structure["p_rotated"] is None else "p_rotated"]
         verdict = VERDICTS[structure["verdict"]].format(p=p)
-    told = f" of {counted(table['samples'], 'sample')}"
+    told, there = f" of {counted(table['samples'], 'sample')}", form_clusters(summary)
     if clusters is not None and clusters["source"] == "method":
-        told = f" for {counted(len(clusters['names']), 'cluster')}{told}"
+        parts = counted(len(clusters["names"]), "cluster")
+        told = f" for {parts}{told}" if there else f"{told}, which were put into {parts} anyway"
     features = counted(table["features"], "feature")
     best = f": {listed(names)}" if names else ""
     selected = f"{_method(summary)} selected {len(names):,} of {features}{told}{best}."
-    return [verdict, selected, *([_go_with(summary)] if _beside(summary) else ())]
+    return [verdict, selected, *([_go_with(summary)] if there and _beside(summary) else ())]
+
+
+def form_clusters(summary: Mapping[str, Any]) -> bool:
+    """Say whether samples form clusters, as far as is known."""
+    return summary["structure"] is None or summary["structure"]["verdict"] == "clusters"
 
 
 def _beside(summary: Mapping[str, Any]) -> list[str]:
@@ -167,8 +173,8 @@ def _how_many(summary: Mapping[str, Any]) -> str:
     rule = within if curve["tolerance"] else "has the best value"
     rule = f"The number was chosen without labels, by {measure}. {chosen} {rule}"
     low, high = number["equivalent"]
-    near = "no other number does as" if low == high else f"{low} to {high} do nearly as"
-    return f"{rule}; {near} well."
+    others = f"by the noise of these values, {low} to {high} may do as well"
+    return f"{rule}; {'no other number does as well' if low == high else others}."
 
 
 def _significant(summary: Mapping[str, Any]) -> str:
@@ -213,8 +219,10 @@ def _clusters(clusters: Mapping[str, Any] | None, structure: Mapping[str, Any] |
             "a number found automatically, right within a factor of about two "
             f"(anything from {low} to {high} is plausible)"
         )
-    there = structure is None or structure["verdict"] == "clusters"
-    text = f"The samples {'fall' if there else 'were put'} into {count}, {number}"
+    if structure is not None and structure["verdict"] != "clusters":
+        asked = "" if clusters["number"] == "found" else f", {number}"
+        return f"The samples were put into {count}{asked}; nothing says that these are there."
+    text = f"The samples fall into {count}, {number}"
     if clusters["certainty"] is None:
         return f"{text}."
     return (
@@ -287,7 +295,7 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         same = levels == len(clusters["names"])
         follow = f"are nearly the {levels} values of {column!r}" if same else f"follow {column!r}"
         name = shlex.quote(column)
-        fix = f"add --batch-column {name}; if it is known already, --drop {name}"
+        fix = f"add --batch-column {name}. To leave the column out would not undo its effect"
         yield from _follows(True, followed["agreement"], follow, fix)
     if clusters.get("lone"):
         yield "lone-features", False, {"names": listed(clusters["lone"])}
