@@ -243,43 +243,29 @@ def rewrite(path, *, header=None, schema=None):
             archive.writestr(name, content)
 
 
-CALL = [{"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode"}]
+def node(name, loader="JsonNode", **more):
+    """Return the description of a part as skops writes it."""
+    module, _, kind = name.rpartition(".")
+    return {"__class__": kind, "__module__": module, "__loader__": loader, **more}
+
+
+def texts(*words):
+    return [node("builtins.str", content=json.dumps(word)) for word in words]
+
+
+EVAL = node("builtins.list", "ListNode", content=[node("builtins.eval", "TypeNode")])
+WORDS = node("builtins.tuple", "TupleNode", content=texts("mark", "w"))
+COUNTS = {"open('mark', 'w')": node("builtins.str", content="1")}
 BOMBS = {
     # builtins.open("mark", "w") as a constructor
-    "constructor": {
-        "__class__": "open",
-        "__module__": "builtins",
-        "__loader__": "ConstructorFromReduceNode",
-        "content": {
-            "__class__": "tuple",
-            "__module__": "builtins",
-            "__loader__": "TupleNode",
-            "content": [CALL[0] | {"content": '"mark"'}, CALL[0] | {"content": '"w"'}],
-        },
-    },
+    "constructor": node("builtins.open", "ConstructorFromReduceNode", content=WORDS),
     # eval as the type of a key
-    "key type": {
-        "__class__": "dict",
-        "__module__": "builtins",
-        "__loader__": "DictNode",
-        "key_types": {
-            "__class__": "list",
-            "__module__": "builtins",
-            "__loader__": "ListNode",
-            "content": [{"__class__": "eval", "__module__": "builtins", "__loader__": "TypeNode"}],
-        },
-        "content": {"open('mark', 'w')": CALL[0] | {"content": "1"}},
-    },
+    "key type": node("builtins.dict", "DictNode", key_types=EVAL, content=COUNTS),
     # a list that is a process
-    "container": {
-        "__class__": "Popen",
-        "__module__": "subprocess",
-        "__loader__": "ListNode",
-        "content": [CALL[0] | {"content": '"touch"'}, CALL[0] | {"content": '"mark"'}],
-    },
+    "container": node("subprocess.Popen", "ListNode", content=texts("touch", "mark")),
     # the import of a module is enough
-    "module": {"__class__": "x", "__module__": "bomb", "__loader__": "TypeNode"},
-    "loader": {"__class__": "JASFS", "__module__": "x", "__loader__": ["ObjectNode"]},
+    "module": node("bomb.x", "TypeNode"),
+    "loader": node("x.JASFS", ["ObjectNode"]),
     "no loader": {"__class__": "dict", "__module__": "builtins"},
 }
 
