@@ -8,7 +8,6 @@ import sys
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
@@ -120,28 +119,6 @@ def test_a_model_that_came_back_can_be_fitted_again(tmp_path):
     assert_equal(again.fit(X), model)
     assert again.status_ is model.status_
     assert again.path_.curve.table() == model.path_.curve.table()
-
-
-def test_a_selection_model_comes_back(tmp_path):
-    names = [f'x"{j}" größe' for j in range(X.shape[1])]
-    centre, scale = X.mean(axis=0), X.std(axis=0)
-    model = SelectionModel.from_selector(
-        make_selector("JASFS").fit((X - centre) / scale),
-        names,
-        fill=np.median(X, axis=0),
-        centre=centre,
-        scale=scale,
-        id_name="who",
-        method="JASFS",
-    )
-    save_model(model, tmp_path / "model.skops")
-    again = load_model(tmp_path / "model.skops")
-    assert_equal(again, model)
-    assert (again.id_name, again.label_name, again.method) == ("who", None, "JASFS")
-    frame = pd.DataFrame(X.copy(), columns=names).iloc[:, ::-1]
-    frame.iloc[3] = np.nan
-    pd.testing.assert_frame_equal(again.transform(frame), model.transform(frame))
-    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
 
 
 def test_a_wide_selection_model_is_small_and_quick(tmp_path):
