@@ -146,6 +146,12 @@ def test_outputs_are_checked_before(tmp_path):
         check_output(tmp_path / "x.parquet", others=[source], text=True)
 
 
+def test_a_sparse_table_is_what_scipy_reads(tmp_path):
+    table = make_table(sparse=True)
+    write_table(tmp_path / "toy.npz", table)
+    np.testing.assert_array_equal(sp.load_npz(tmp_path / "toy.npz").toarray(), table.X.toarray())
+
+
 def test_nothing_is_pickled(tmp_path):
     table = make_table()
     write_table(tmp_path / "toy.npz", table)
