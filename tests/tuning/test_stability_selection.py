@@ -5,6 +5,7 @@ from typing import ClassVar
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
@@ -171,6 +172,16 @@ def test_more_clusters_than_rows_in_a_subsample(small_planted):
     # Where not even all rows are enough, subsamples are not spoken of.
     with pytest.raises(ValueError, match=r"^n_clusters=81 is more than n_samples=80"):
         sieve.set_params(selector__n_clusters=81).fit(small_planted.X)
+
+
+def test_sparse_tables_give_the_answer_of_dense_ones(small_planted):
+    dense = np.where(small_planted.X > 0.3, small_planted.X, 0.0)
+    sieve = StabilitySelection(
+        LaplacianScore(8), n_subsamples=6, n_features_to_select=8, random_state=0
+    )
+    expected = clone(sieve).fit(dense)
+    assert_same_fit(sieve.fit(sp.csc_array(dense)), expected)
+    assert sp.issparse(sieve.transform(sp.csc_array(dense)))
 
 
 @pytest.mark.parametrize(
