@@ -15,7 +15,6 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from featsieve.arrays import as_operator
-from featsieve.arrays.batches import Batches
 from featsieve.criteria.batches import BatchReport, fit_corrected, within_batches
 from featsieve.criteria.n_clusters import count_clusters
 from featsieve.criteria.structure import find_structure
@@ -398,13 +397,6 @@ def test_batches_reach_a_selector_through_a_pipeline():
         assert first.fit_transform(X, batch=batch).shape == (80, FEW)
 
 
-def test_a_clone_knows_no_batches():
-    X, _, batch = two_batches(80, 40)
-    fitted = quick().fit(X, batch=batch)
-    assert "batch" not in fitted.get_params()
-    assert not hasattr(clone(fitted), "batches_")
-
-
 # What is said -------------------------------------------------------------------------------------
 
 
@@ -422,15 +414,6 @@ def test_the_report_says_how_far_batches_tell_the_clusters():
     assert told.sentence.endswith("these groups were taken out.")
     assert untold.sentence.endswith("they share 0% with those of the table as it was.")
     assert not hasattr(LaplacianScore(4).fit(X, batch=batch), "batch_report_")
-
-
-def test_statistics_of_parts_are_merged():
-    X, _, batch = two_batches()
-    codes = (batch == "plate b").astype(int)
-    found = Batches.of(X, np.array(["a", "b"]), codes)
-    np.testing.assert_allclose(found.mean[1], X[codes == 1].mean(axis=0))
-    np.testing.assert_allclose(found.deviation[1], X[codes == 1].std(axis=0))
-    np.testing.assert_allclose(found.pooled_mean, X.mean(axis=0))
 
 
 MISTAKES = {

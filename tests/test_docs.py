@@ -58,8 +58,3 @@ def test_a_row_says_what_the_estimator_does(name):
     else:
         with pytest.raises(ValueError, match="n_features_to_select"):
             sieve.fit(X)
-
-
-def test_every_method_is_in_the_reference():
-    listed = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8").split()
-    assert set(featsieve.selectors.__all__) <= set(listed)

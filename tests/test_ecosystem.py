@@ -1,7 +1,6 @@
 """Notebooks and data frames: what scikit-learn, pandas and polars promise holds for everything."""
 
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import featsieve
 from featsieve import AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
 from tests.array_library_checks import quick
+from tests.report.tags import Tags
 
 SELECTORS = tuple(featsieve.selectors.__all__)
 AROUND = {
@@ -135,48 +135,25 @@ def test_columns_keep_their_types(name, frame):
 # Notebooks ----------------------------------------------------------------------------------------
 
 
-class Page(HTMLParser):
-    """What a reader sees of a piece of HTML: the words, the links, and whether all tags close."""
-
-    VOID = ("input", "br", "img", "meta", "link", "hr", "path", "rect")
-
-    def __init__(self, text):
-        super().__init__()
-        self.words, self.links, self.open = [], [], []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        if tag not in self.VOID:
-            self.open.append(tag)
-        self.links += [value for key, value in attributes if key in ("href", "src")]
-
-    def handle_endtag(self, tag):
-        if tag not in self.VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] not in ("style", "script"):
-            self.words.append(data.strip())
+def words(page):
+    """Return what a reader sees of a piece of HTML, all of whose tags close."""
+    return [text.strip() for where, text in Tags(page).texts if {*where[-1:]} - {"style", "script"}]
 
 
 @pytest.mark.parametrize("name", ["JASFS", "NDFS", *AROUND])
 def test_the_picture_of_an_estimator(name, fitted):
     fresh, done = make(name), fitted(name)
     for estimator, state in ((fresh, "Not fitted"), (done, "Fitted")):
-        page = Page(estimator._repr_html_())
-        assert page.open == []
-        assert type(estimator).__name__ in page.words
-        assert state in page.words
-        named = [word for word in page.words if "write_selection_report(" in word]
+        page = estimator._repr_html_()
+        assert {type(estimator).__name__, state} <= set(words(page))
+        named = [word for word in words(page) if "write_selection_report(" in word]
         # the call that makes the report, in one line; of a pipeline it needs the selector
         assert len(named) == (state == "Fitted" and name != "search of a pipeline")
         bundle = estimator._repr_mimebundle_()
-        assert all(word in Page(bundle["text/html"]).words for word in named)
+        assert {type(estimator).__name__, *named} <= set(words(bundle["text/html"]))
         assert bundle["text/plain"] == repr(estimator)
-        assert type(estimator).__name__ in Page(bundle["text/html"]).words
         # The documentation has no public address yet; a link to scikit-learn's would be broken.
         assert estimator._get_doc_link() == ""
-        strangers = [link for link in page.links if not re.search(r"/sklearn\.\w+\.", link)]
-        assert strangers == []
-        assert not any("featsieve" in link or name in link for link in page.links)
+        links = [tag[key] for _, tag in Tags(page).tags for key in ("href", "src") if key in tag]
+        assert [link for link in links if not re.search(r"/sklearn\.\w+\.", link)] == []
+        assert not any("featsieve" in link or name in link for link in links)

@@ -1,26 +1,14 @@
-import inspect
 import re
 import warnings
 
 import numpy as np
 import pytest
 
-import featsieve
 from featsieve.progress import SILENT, FitProgress, format_seconds
-
-
-def takes(name, parameter):
-    return parameter in inspect.signature(getattr(featsieve, name)).parameters
-
+from tests.array_library_checks import quick
 
 ITERATING = ("JASFS", "NDFS", "SOGFS", "UGFS", "URAFS")
 ITERATION = re.compile(r"\[\w+\] (?:orthogonality=\d+, )?iteration (\d+): objective (\S+?),? .*s\)")
-
-
-def make(name, **settings):
-    quick = {"n_clusters": 3, "n_features_to_select": 8, "max_iter": 6, "random_state": 0}
-    quick |= settings
-    return getattr(featsieve, name)(**{k: v for k, v in quick.items() if takes(name, k)})
 
 
 def quiet_fit(selector, X):
@@ -83,10 +71,10 @@ def test_times_never_read_as_sixty_of_something(seconds, text):
 @pytest.mark.parametrize("name", ITERATING)
 def test_every_iteration_is_printed_and_nothing_else_changes(name, small_planted, capsys):
     X = small_planted.X
-    silent = quiet_fit(make(name), X)
+    silent = quiet_fit(quick(name, max_iter=6), X)
     assert capsys.readouterr() == ("", "")
     seen = []
-    selector = make(name, verbose=2, callback=lambda *given: seen.append(given[:2]))
+    selector = quick(name, max_iter=6, verbose=2, callback=lambda *given: seen.append(given[:2]))
     loud = quiet_fit(selector, X)
     out, err = capsys.readouterr()
     assert err == ""
@@ -107,9 +95,6 @@ def test_every_iteration_is_printed_and_nothing_else_changes(name, small_planted
 
 def test_bad_verbose_is_refused(small_planted):
     with pytest.raises(ValueError, match="verbose must be 0"):
-        make("NDFS", verbose="yes").fit(small_planted.X)
+        quick("NDFS", verbose="yes").fit(small_planted.X)
     with pytest.raises(ValueError, match="verbose must be 0"):
-        make("NDFS", verbose=-1).fit(small_planted.X)
-
-
-# Estimators around them ---------------------------------------------------------------------------
+        quick("NDFS", verbose=-1).fit(small_planted.X)

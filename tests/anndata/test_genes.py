@@ -217,14 +217,6 @@ def test_something_else_than_an_anndata_object():
         select_genes(EXPRESSION)
 
 
-def test_missing_values_are_named_by_gene():
-    adata = make()
-    adata.X[3, 7] = np.nan
-    with pytest.raises(ValueError, match=r"NaN: 1 non-finite value in 1 column \(gene7\)"):
-        select_genes(adata, n_genes=8, n_clusters=3)
-    assert adata.var.shape[1] == 0
-
-
 def test_q_values_on_request():
     adata, mask = make(), PLANTED.informative | (np.arange(60) >= 10)
     sieve = JASFS(3, n_features_to_select="significant", init=PLANTED.labels, random_state=0)

@@ -13,6 +13,7 @@ from featsieve import JASFS, LaplacianScore, MaxVariance, StabilitySelection
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
 from featsieve.tuning import structure_test, suggest_n_clusters
+from tests.array_library_checks import quick
 from tests.arrays.products import assert_products, explicit
 
 if not os.environ.get("FEATSIEVE_REQUIRE_DASK"):
@@ -133,10 +134,7 @@ def test_thousands_of_small_chunks_are_joined(make):
 @pytest.mark.parametrize("name", sorted(featsieve.selectors.__all__))
 def test_every_selector_gives_the_answer_of_the_table_in_memory(name):
     X = make_planted(60, 20, n_informative=6, n_clusters=3, signal=3.0, random_state=0).X
-    selector = getattr(featsieve, name)()
-    settings = {"n_features_to_select": 6, "n_clusters": 3, "random_state": 0, "max_iter": 5}
-    known = selector.get_params()
-    selector.set_params(**{key: value for key, value in settings.items() if key in known})
+    selector = quick(name, n_features_to_select=6)
     chunked = da.from_array(X, chunks=(25, 20))
     expected, found = clone(selector).fit(X), selector.fit(chunked)
     np.testing.assert_array_equal(found.support_, expected.support_)

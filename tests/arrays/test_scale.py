@@ -57,8 +57,3 @@ def test_columns_of_a_variable_are_permuted_together(table):
     np.testing.assert_array_equal(shuffled[:, 2:5].sum(axis=1), 1.0)
     np.testing.assert_array_equal(shuffled[:, 5:7].sum(axis=1), 1.0)
     assert not np.array_equal(shuffled, table)
-
-
-def test_the_rule_must_be_known():
-    with pytest.raises(ValueError, match="scale must be one of"):
-        as_operator(np.eye(3), scale="norm")

@@ -303,27 +303,6 @@ def test_a_data_set_that_is_away_is_left_for_later(tmp_path, monkeypatch):
     assert set(Store(tmp_path / "out").read()["dataset"]) == {"iris", "later.npz"}
 
 
-def test_without_any_data_set_nothing_is_run(tmp_path):
-    plan = write_plan(tmp_path, TINY.replace('"iris", "planted_small"', '"nowhere.npz"'))
-    with pytest.raises(FileNotFoundError, match=r"No data set could be loaded \(nowhere.npz: "):
-        run_plan(plan, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=r"cannot be written to .* name another folder with --out"):
-        run_plan("smoke", tmp_path / "file" / "out")
-
-
-def test_wrong_arguments_are_refused(tmp_path):
-    for jobs in (0, -2):
-        with pytest.raises(ValueError, match="jobs must be"):
-            run_plan("smoke", tmp_path, jobs=jobs)
-    with pytest.raises(ValueError, match="is not a folder"):
-        run_plan("smoke", tmp_path, data=tmp_path / "nowhere")
-
-
 @pytest.mark.slow
 @posix
 def test_a_second_run_in_the_folder_is_refused(whole, tmp_path):

@@ -53,3 +53,10 @@ def people():
     frame.insert(0, "who", [f"p{i:02d}" for i in range(90)])
     frame["kind"] = np.array(["flu", "cold", "none"])[planted.labels]
     return frame
+
+
+@pytest.fixture
+def table(people, tmp_path):
+    """Return that table in a file."""
+    people.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"

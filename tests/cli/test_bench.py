@@ -60,6 +60,7 @@ def test_the_paper_without_its_data_says_where_to_get_them(call, tmp_path, monke
     assert all(" is left out: " in line and "github.com" in line for line in lines)
     assert "No data set could be loaded (" in last
     assert "github.com" not in last
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_plans_are_named(call):

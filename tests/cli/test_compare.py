@@ -10,12 +10,6 @@ FAST = ("--clusters", "3", "--features", "6", "--subsamples", "2")
 ROLES = ("--id-column", "who", "--label-column", "kind")
 
 
-@pytest.fixture
-def table(people, tmp_path):
-    people.to_csv(tmp_path / "people.csv", index=False)
-    return tmp_path / "people.csv"
-
-
 def test_as_a_table_and_in_a_file(call, table, tmp_path):
     out = tmp_path / "c.csv"
     methods = ("--methods", "jasfs, laplacianscore,MCFS")

@@ -1,7 +1,6 @@
 """Words in tables, on the command line: proposed, taken part, repeated on other rows."""
 
 import json
-import shlex
 
 import numpy as np
 import pandas as pd
@@ -22,16 +21,6 @@ def flowers(tmp_path_factory):
     path = tmp_path_factory.mktemp("flowers") / "flowers.csv"
     frame.to_csv(path, index=False)
     return path
-
-
-def test_inspect_proposes_categories_and_classes(call, flowers):
-    code, shown, _ = call("inspect", flowers, "--json")
-    look = json.loads(shown)
-    assert code == 0
-    ordered = ["--encode-order", "size=small,mid,large"]
-    assert look["options"] == ["--encode", *ordered, "--label-column", "species"]
-    said = [note["text"] for note in look["notes"] if note["kind"] == "classes"]
-    assert "'species' may be the classes" in said[0]
 
 
 def test_select_and_apply_know_the_words(spawn, call, flowers, tmp_path):
@@ -58,11 +47,14 @@ def test_select_and_apply_know_the_words(spawn, call, flowers, tmp_path):
 
 def test_an_order_is_proposed_and_never_taken_unasked(call, flowers, tmp_path):
     _, shown, _ = call("inspect", flowers, "--json")
-    (said,) = [note["text"] for note in json.loads(shown)["notes"] if note["kind"] == "order"]
+    look = json.loads(shown)
+    ordered = ["--encode-order", "size=small,mid,large"]
+    assert look["options"] == ["--encode", *ordered, "--label-column", "species"]
+    (said,) = [note["text"] for note in look["notes"] if note["kind"] == "order"]
     assert "column 'size', from low to high small, mid, large" in said
     assert "--encode-order size=small,mid,large" in said
     words = ["--encode", "--label-column", "species", "--clusters", 3, "--features", 3]
-    for name, more in (("unasked", []), ("asked", ["--encode-order", "size=small,mid,large"])):
+    for name, more in (("unasked", []), ("asked", ordered)):
         folder = tmp_path / name
         code, _, _ = call("select", flowers, "-o", folder, *words, *more, "--subsamples", 0)
         assert code == 0
@@ -76,11 +68,3 @@ def test_an_order_without_words_is_refused(call, flowers, tmp_path):
     code, _, told = call("select", flowers, "-o", tmp_path / "out", "--encode-order", "size")
     assert code == 2
     assert "size=small,large" in told
-
-
-def test_inspect_reads_tables_of_words_alone(call, flowers, tmp_path):
-    words = pd.read_csv(flowers)[["color", "size", "site"]]
-    words.to_csv(tmp_path / "words.csv", index=False)
-    code, shown, _ = call("inspect", tmp_path / "words.csv", "--json")
-    assert code == 0
-    assert "--encode" in shlex.split(json.loads(shown)["next"])

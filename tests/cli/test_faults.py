@@ -38,12 +38,6 @@ def files_of_at_most(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.fixture
-def table(people, tmp_path):
-    people.to_csv(tmp_path / "people.csv", index=False)
-    return tmp_path / "people.csv"
-
-
 @pytest.fixture(scope="module")
 def home(people, tmp_path_factory):
     """Return a folder with a table, a selection of it, a benchmark, and a page that was there."""

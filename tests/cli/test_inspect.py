@@ -65,15 +65,6 @@ def test_classes_and_names_are_shown(call, table):
     assert "'p00', ..." in shown
 
 
-@pytest.mark.slow
-@pytest.mark.whole_structure_test
-def test_noise_is_called_noise(call, tmp_path):
-    np.savez(tmp_path / "t.npz", X=np.random.default_rng(0).standard_normal((100, 60)))
-    code, shown, _ = call("inspect", tmp_path / "t.npz")
-    assert code == 0
-    assert "nothing (p = " in shown
-
-
 def test_a_number_of_clusters_is_as_certain_as_it_sounds(monkeypatch):
     rng = np.random.default_rng(0)
     table = Dataset("t", rng.standard_normal((90, 1)) + rng.standard_normal((90, 8)))

@@ -98,19 +98,6 @@ def test_mistakes(call, cells, tmp_path, arguments, message):
     assert not (tmp_path / "out").exists()
 
 
-def test_bad_counts(call, cells, tmp_path):
-    adata = anndata.read_h5ad(cells)
-    adata.X = COUNTS.copy()
-    adata.X[0] = 0.0
-    adata.write_h5ad(tmp_path / "empty.h5ad")
-    adata.X[0, 0] = -3.0
-    adata.write_h5ad(tmp_path / "negative.h5ad")
-    for name, message in (("empty", "1 of 90 cells have no counts"), ("negative", "--no-counts")):
-        code, _, told = call("panel", tmp_path / f"{name}.h5ad", "-o", tmp_path / "out", *SMALL)
-        assert code == 2
-        assert message in " ".join(told.split())
-
-
 def test_select_knows_the_same_and_new_rows_are_normalised_alike(call, cells, tmp_path):
     out = tmp_path / "out"
     code, said, told = call(

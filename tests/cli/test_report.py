@@ -25,7 +25,3 @@ def test_of_nothing(call, tmp_path):
     code, shown, told = call("report", tmp_path)
     assert (code, shown) == (2, "")
     assert f"{tmp_path} holds no results" in told
-    (tmp_path / "summary.json").write_text("{}")
-    code, _, told = call("report", tmp_path)
-    assert code == 2
-    assert "is not a summary of a selection" in told

@@ -16,12 +16,6 @@ FILES = {"features.csv", "model.skops", "report.html", "samples.csv", "summary.j
 FAST = ("--clusters", "3", "--features", "6", "--subsamples", "0")
 
 
-@pytest.fixture
-def table(people, tmp_path):
-    people.to_csv(tmp_path / "people.csv", index=False)
-    return tmp_path / "people.csv"
-
-
 def names_in(folder):
     return {path.name for path in folder.iterdir()}
 
@@ -106,17 +100,6 @@ def test_missing_values(call, people, tmp_path):
     code, shown, told = call(*arguments, "--impute", "median")
     assert (code, told) == (0, "")
     assert "filled with the column's median" in " ".join(shown.split())
-
-
-def test_text_columns(call, table, tmp_path):
-    code, _, told = call("select", table, "-o", tmp_path / "out", *FAST)
-    assert code == 2
-    assert told.count("\n") == 1
-    assert "'who', 'kind'" in told
-    for way_out in ("--label-column", "--id-column", "--drop", "--drop-text"):
-        assert way_out in told
-    dropped = ("--drop", "who", "--drop", "kind")
-    assert call("select", table, "-o", tmp_path / "out", *FAST, *dropped)[0] == 0
 
 
 def test_pixels(call, tmp_path):

@@ -29,7 +29,6 @@ from featsieve.hypotheses.tables import (
     smoothed_scores,
     without_skew,
 )
-from featsieve.tuning import suggest_n_clusters
 
 
 def factors(rng, n, d, rank, share=0.5):
@@ -373,11 +372,6 @@ def test_any_kind_of_table_has_the_same_answer(planted):
         assert found.value_permuted == pytest.approx(dense.value_permuted, rel=1e-3)
 
 
-def test_dask_arrays(planted, rough):
-    da = pytest.importorskip("dask.array")
-    assert same(quick(da.from_array(planted.X, chunks=(30, 30))), rough)
-
-
 @pytest.mark.whole_structure_test  # other processes have it
 def test_more_processes_give_the_same(planted):
     one, two = (quick(planted.X, n_jobs=jobs) for jobs in (1, 2))
@@ -500,9 +494,3 @@ def test_mistakes_get_an_answer(planted):
     for wrong in ({"n_tables": 0}, {"n_tables": 2.5}, {"level": 0.0}, {"level": "low"}):
         with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
             structure_test(X, **wrong)
-
-
-def test_more_clusters_than_samples(planted):
-    with pytest.raises(ValueError, match=r"n_clusters.*80"):
-        JASFS(81).fit(planted.X)
-    assert suggest_n_clusters(planted.X[:12]).n_clusters <= 12

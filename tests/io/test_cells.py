@@ -108,12 +108,6 @@ def test_ranges_are_levels_beside_which_limits_are_no_numbers():
     assert stray.was == ["3-5"]  # among numbers it is an odd cell
 
 
-def test_truth_values_are_numbers():
-    found = read_numbers(pd.Series([True, None, False, True], dtype=object))
-    np.testing.assert_array_equal(found.values, [1, np.nan, 0, 1])
-    assert len(found.changed) == 0
-
-
 def test_the_decimal_mark_is_that_of_most_cells():
     column = pd.Series(["1,5", "2,25", "1,234"])
     found = read_numbers(column)

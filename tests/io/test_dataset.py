@@ -5,10 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import LabelEncoder
 
-from featsieve.datasets import Dataset
 from featsieve.io.dataset import (
-    as_table,
-    checked_sparse,
     compressed_table,
     encode_classes,
     make_dataset,
@@ -63,28 +60,6 @@ def test_sparse_labels_and_missing_ones(labels, codes):
     assert encode_classes(labels)[0].tolist() == codes
 
 
-@pytest.mark.parametrize("layout", [sp.coo_array, sp.csc_matrix, sp.csr_matrix, sp.lil_array])
-def test_any_sparse_layout_becomes_rows(layout):
-    table = as_table(layout(np.eye(3, dtype=np.int32)))
-    assert isinstance(table, sp.csr_array)
-    assert table.dtype == np.float64
-    np.testing.assert_array_equal(table.toarray(), np.eye(3))
-
-
-def test_features_have_names_in_any_case():
-    assert Dataset("toy", np.ones((2, 2))).names == ["x0", "x1"]
-    assert Dataset("toy", np.ones((2, 2)), feature_names=["a", "b"]).names == ["a", "b"]
-
-
-def test_what_a_file_calls_things_is_known_where_they_are():
-    dataset = make_dataset(np.ones((2, 1)), id_name="who", label_name="kind")
-    assert (dataset.id_name, dataset.label_name) == (None, None)
-    dataset = make_dataset(
-        np.ones((2, 1)), labels=["b", "a"], sample_names=["s", "t"], id_name="who"
-    )
-    assert (dataset.id_name, dataset.class_names) == ("who", ["a", "b"])
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -101,17 +76,6 @@ def test_parts_that_do_not_fit(fields, message):
 
 
 DENSE = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
-
-
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
-def test_a_right_table(kind):
-    matrix = kind(DENSE)
-    found = compressed_table(kind, (matrix.data, matrix.indices, matrix.indptr), (2, 3))
-    np.testing.assert_array_equal(found.toarray(), DENSE)
-    np.testing.assert_array_equal(checked_sparse(matrix).toarray(), DENSE)
-    assert checked_sparse(DENSE) is DENSE
-    entries = sp.coo_array(DENSE)
-    assert checked_sparse(entries) is entries
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import sys
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
@@ -122,28 +121,6 @@ def test_a_model_that_came_back_can_be_fitted_again(tmp_path):
     assert again.path_.curve.table() == model.path_.curve.table()
 
 
-def test_a_selection_model_comes_back(tmp_path):
-    names = [f'x"{j}" größe' for j in range(X.shape[1])]
-    centre, scale = X.mean(axis=0), X.std(axis=0)
-    model = SelectionModel.from_selector(
-        make_selector("JASFS").fit((X - centre) / scale),
-        names,
-        fill=np.median(X, axis=0),
-        centre=centre,
-        scale=scale,
-        id_name="who",
-        method="JASFS",
-    )
-    save_model(model, tmp_path / "model.skops")
-    again = load_model(tmp_path / "model.skops")
-    assert_equal(again, model)
-    assert (again.id_name, again.label_name, again.method) == ("who", None, "JASFS")
-    frame = pd.DataFrame(X.copy(), columns=names).iloc[:, ::-1]
-    frame.iloc[3] = np.nan
-    pd.testing.assert_frame_equal(again.transform(frame), model.transform(frame))
-    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
-
-
 def test_a_wide_selection_model_is_small_and_quick(tmp_path):
     d = 20_000
     wide = np.random.default_rng(0).standard_normal((12, d))
@@ -243,43 +220,29 @@ def rewrite(path, *, header=None, schema=None):
             archive.writestr(name, content)
 
 
-CALL = [{"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode"}]
+def node(name, loader="JsonNode", **more):
+    """Return the description of a part as skops writes it."""
+    module, _, kind = name.rpartition(".")
+    return {"__class__": kind, "__module__": module, "__loader__": loader, **more}
+
+
+def texts(*words):
+    return [node("builtins.str", content=json.dumps(word)) for word in words]
+
+
+EVAL = node("builtins.list", "ListNode", content=[node("builtins.eval", "TypeNode")])
+WORDS = node("builtins.tuple", "TupleNode", content=texts("mark", "w"))
+COUNTS = {"open('mark', 'w')": node("builtins.str", content="1")}
 BOMBS = {
     # builtins.open("mark", "w") as a constructor
-    "constructor": {
-        "__class__": "open",
-        "__module__": "builtins",
-        "__loader__": "ConstructorFromReduceNode",
-        "content": {
-            "__class__": "tuple",
-            "__module__": "builtins",
-            "__loader__": "TupleNode",
-            "content": [CALL[0] | {"content": '"mark"'}, CALL[0] | {"content": '"w"'}],
-        },
-    },
+    "constructor": node("builtins.open", "ConstructorFromReduceNode", content=WORDS),
     # eval as the type of a key
-    "key type": {
-        "__class__": "dict",
-        "__module__": "builtins",
-        "__loader__": "DictNode",
-        "key_types": {
-            "__class__": "list",
-            "__module__": "builtins",
-            "__loader__": "ListNode",
-            "content": [{"__class__": "eval", "__module__": "builtins", "__loader__": "TypeNode"}],
-        },
-        "content": {"open('mark', 'w')": CALL[0] | {"content": "1"}},
-    },
+    "key type": node("builtins.dict", "DictNode", key_types=EVAL, content=COUNTS),
     # a list that is a process
-    "container": {
-        "__class__": "Popen",
-        "__module__": "subprocess",
-        "__loader__": "ListNode",
-        "content": [CALL[0] | {"content": '"touch"'}, CALL[0] | {"content": '"mark"'}],
-    },
+    "container": node("subprocess.Popen", "ListNode", content=texts("touch", "mark")),
     # the import of a module is enough
-    "module": {"__class__": "x", "__module__": "bomb", "__loader__": "TypeNode"},
-    "loader": {"__class__": "JASFS", "__module__": "x", "__loader__": ["ObjectNode"]},
+    "module": node("bomb.x", "TypeNode"),
+    "loader": node("x.JASFS", ["ObjectNode"]),
     "no loader": {"__class__": "dict", "__module__": "builtins"},
 }
 

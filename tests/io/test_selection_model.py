@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from featsieve import JASFS, AutoSelector, LabelFreeSearchCV, LaplacianScore, StabilitySelection
-from featsieve.datasets import Dataset, make_planted, read_table, write_table
+from featsieve.datasets import Dataset, make_planted
 from featsieve.io.selection_model import SelectionModel
 
 PLANTED = make_planted(
@@ -135,14 +135,6 @@ def test_text_in_a_selected_column(library):
 def test_tables_without_names(table):
     with pytest.raises(TypeError, match=r"found by their names.*a Dataset"):
         MODEL.transform(table)
-
-
-def test_features_without_names_are_called_by_their_places(tmp_path):
-    model = SelectionModel.from_selector(PIPELINE[-1], Dataset("fit", X).names)
-    assert model.transform(Dataset("new", X)).names == [f"x{j}" for j in np.flatnonzero(SUPPORT)]
-    write_table(tmp_path / "new.npz", Dataset("new", X))
-    few = read_table(tmp_path / "new.npz", columns=model.selected)
-    np.testing.assert_array_equal(model.transform(few).X, X[:, SUPPORT])
 
 
 @pytest.mark.filterwarnings("ignore::featsieve.tuning.NoStructureWarning")

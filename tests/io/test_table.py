@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from scipy.io import savemat
 
 from featsieve.datasets import Dataset, read_table, write_table
@@ -109,14 +108,6 @@ def test_a_subset():
     assert part.redundant is None
     assert part.sample_names == ["s", "t"]
     assert part.y is table.y
-
-
-def test_a_subset_of_a_sparse_table_without_names():
-    table = Dataset("toy", sp.csr_array(np.eye(4)))
-    part = subset(table, np.array([1, 2]))
-    assert isinstance(part.X, sp.csr_array)
-    assert part.names == ["x1", "x2"]
-    assert subset(table, []).X.shape == (4, 0)
 
 
 @pytest.mark.slow

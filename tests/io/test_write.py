@@ -146,15 +146,6 @@ def test_outputs_are_checked_before(tmp_path):
         check_output(tmp_path / "x.parquet", others=[source], text=True)
 
 
-def test_files_that_are_there_are_kept(tmp_path):
-    there, new = tmp_path / "there.csv", tmp_path / "new.csv"
-    there.write_text("precious")
-    check_output(there, others=[])
-    with pytest.raises(FileExistsError, match=r"there\.csv is there already: add --force"):
-        check_output(there, others=[], overwrite=False)
-    check_output(new, others=[], overwrite=False)
-
-
 def test_a_sparse_table_is_what_scipy_reads(tmp_path):
     table = make_table(sparse=True)
     write_table(tmp_path / "toy.npz", table)

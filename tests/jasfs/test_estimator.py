@@ -88,10 +88,6 @@ BAD_INPUT = [
     ({"sparsity": "big"}, ValueError, "sparsity must be 'auto' or a number above 0"),
     ({"sparsity": -1.0}, ValueError, "sparsity must be a number above 0"),
     ({"sparsity": 1e-3, "n_features_to_select": 3}, ValueError, "set one of them"),
-    ({"n_features_to_select": 61}, ValueError, "an integer between 1 and 60"),
-    ({"n_features_to_select": 1.5}, ValueError, r"a fraction in \(0, 1\]"),
-    ({"n_features_to_select": True}, TypeError, "got True"),
-    ({"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1"),
     ({"scale": "std"}, ValueError, "scale must be one of 'auto', 'unit'"),
     ({"beta": 0}, ValueError, "beta must be a number above 0"),
 ]

@@ -1,5 +1,6 @@
 """A page in a real browser."""
 
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -17,3 +18,16 @@ def show(browser, path, *, scheme, width):
         "const done = arguments[0];"
         "Promise.all([...document.images].map(i => i.decode().catch(() => 0))).then(done)"
     )
+
+
+@contextmanager
+def printed(browser, path):
+    """Open a page as it is printed on A4."""
+    browser.get(Path(path).as_uri())
+    paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

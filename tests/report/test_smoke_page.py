@@ -40,21 +40,3 @@ def test_the_page_says_that_everything_was_run(folder):
     assert str(folder) not in text  # no paths of this machine
     titles = [line.split(":")[0].removeprefix("## ") for line in text.splitlines() if "## " in line]
     assert titles[:4] == ["What was found", "Default track", "Label-free track", "Oracle track"]
-
-
-def test_the_page_of_a_part_says_that_it_is_one(folder, tmp_path):
-    import pandas as pd
-
-    from featsieve.bench.store import Store
-    from featsieve.report import write_bench_report
-
-    store = Store(folder / "results")
-    rows = store.read()
-    planned = store.about()["cells"]
-    # as if the run had been killed: half of the grid, and nothing that follows from it
-    grid = rows[rows["experiment"] == "grid"]
-    some = grid["cell"].drop_duplicates().iloc[::2]
-    part = pd.concat([rows[rows["experiment"] == "default"], grid[grid["cell"].isin(some)]])
-    write_bench_report(part, tmp_path / "part.md", planned=planned)
-    text = (tmp_path / "part.md").read_text(encoding="utf-8")
-    assert "unfinished: do not quote" in text

@@ -75,14 +75,6 @@ def fitted(name):
     return make(name).fit(planted().X)
 
 
-def test_all_methods_of_the_paper_are_importable():
-    assert set(NAMES) == {
-        "AUFS", "DUFS", "IFPCA", "JASFS", "LaplacianScore", "MCFS", "MaxVariance", "NDFS", "RSFS",
-        "RUFS", "RandomSelector", "SKFR", "SOGFS", "SPEC", "SparseKMeans", "UDFS", "UGFS", "URAFS",
-        "USFS",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("name", [*NAMES, "StabilitySelection", "AutoSelector"])
 def test_the_signature_has_the_order_of_the_docstring(name):
     kind = getattr(featsieve, name, None) or getattr(featsieve.tuning, name)

@@ -397,19 +397,6 @@ def assert_finite(model):
         assert np.isfinite(getattr(model, attribute)).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("n", "d", "c"), [(2, 1, 1), (5, 3, 5), (4, 30, 2)])
-def test_small_and_odd_problems_give_finite_answers(n, d, c, name):
-    X = np.random.default_rng(0).integers(0, 3, (n, d)).astype(np.float32)
-    X[0] += 1.0
-    settings = [{"orthogonality": gamma} for gamma in (0.0, 1.0, 1e8)]
-    for more in settings if name in NONNEGATIVE else [{}]:
-        model = fit(name, X, c, init=np.arange(n) % c, max_iter=8, **more)
-        assert_finite(model)
-        assert model.support_.sum() == 1
-        assert model.labels_.shape == (n,)
-
-
 EXTREME = {
     "NDFS": ("beta", "orthogonality", "alpha"),
     "RSFS": ("beta", "alpha", "nu"),

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.linear_model import lars_path_gram
 from sklearn.preprocessing import StandardScaler
 
@@ -78,28 +76,6 @@ def test_it_is_the_textbook_method(scale, shape, m):
     fitted = (X - (0.0 if scale == "raw" else X.mean(axis=0))) @ sieve.coef_
     residual = Y * np.sign(np.sum(Y * sieve.embedding_, axis=0)) - fitted
     assert (np.linalg.norm(residual, axis=0) < np.linalg.norm(Y, axis=0)).all()
-
-
-@settings(max_examples=20)
-@given(
-    n=st.integers(3, 30),
-    d=st.integers(1, 40),
-    n_vectors=st.integers(1, 6),
-    share=st.floats(0.0, 1.0),
-    ridge=st.sampled_from([0.0, 1e-3, 10.0, "auto"]),
-    seed=st.integers(0, 2**16),
-)
-def test_scores_and_ranking_are_in_order_for_any_table(n, d, n_vectors, share, ridge, seed):
-    X = np.random.default_rng(seed).standard_normal((n, d))
-    m = 1 + int(share * (d - 1))
-    sieve = MCFS(min(n_vectors + 1, n), n_features_to_select=m, ridge=ridge).fit(X)
-    assert np.isfinite(sieve.scores_).all()
-    assert ((sieve.scores_ >= 0.0) & (sieve.scores_ <= 1.0 + 1e-12)).all()
-    ranked = sieve.scores_[np.argsort(sieve.ranking_)]
-    assert (np.diff(ranked) <= 0.0).all()
-    assert sieve.support_.sum() == m
-    if ridge != 0.0:
-        assert (np.count_nonzero(sieve.coef_, axis=0) == m).all()
 
 
 def test_features_of_score_zero_follow_in_the_order_of_entry():

@@ -5,7 +5,6 @@ import pytest
 
 from featsieve.selectors.common import Start
 from featsieve.selectors.urafs import centred_frame, label_rows
-from featsieve.terms import UniformGraph
 from featsieve.terms.norms import SMOOTHING
 from featsieve.terms.orthogonality import normalised_indicator
 from tests.selectors import label_problems
@@ -83,26 +82,6 @@ def test_reweighting_lowers_the_objective_with_w_eliminated(shape, sparsity):
         values.append(phi(e))
     assert np.all(np.diff(values) <= 1e-10 * np.abs(values[:-1]))
     assert values[-1] < values[0] - 1e-3 * abs(values[0])
-
-
-@pytest.mark.parametrize("beta", [1e-3, 0.1, 10.0])
-@pytest.mark.parametrize("block", [4, 2**20])
-def test_graph_of_the_label_step_is_the_dense_one(beta, block, monkeypatch):
-    monkeypatch.setattr("featsieve.terms.entropy_graph.BLOCK_ELEMENTS", block * 15)
-    F = np.linalg.qr(table((15, 3)))[0]
-    S, L = dense_graph(F, beta)
-    graph = UniformGraph(F, 0.5 / beta)
-    np.testing.assert_allclose(graph.product, L @ F, atol=1e-12)
-    distance = ((F[:, None] - F[None]) ** 2).sum(axis=-1)
-    term = np.sum(distance * S) + 2.0 * beta * np.sum(S * np.log(np.maximum(S, 1e-300)))
-    np.testing.assert_allclose(-2.0 * beta * graph.log_partition(), term, rtol=1e-10)
-    assert np.linalg.eigvalsh(L)[-1] <= 2.0 * np.max(graph.degree - graph.r) * (1.0 + 1e-12)
-
-
-def test_large_beta_is_the_uniform_graph_and_small_beta_none():
-    F = frame(12, 2)
-    np.testing.assert_allclose(UniformGraph(F, 1e-12).product, F, atol=1e-9)  # L = H
-    np.testing.assert_allclose(UniformGraph(table((12, 2)), 1e100).product, 0.0, atol=1e-12)
 
 
 def textbook(X, F, *, alpha, beta, sparsity, n_iter):

@@ -221,12 +221,6 @@ def test_first_weights():
 # Size ---------------------------------------------------------------------------------------------
 
 
-def test_no_large_matrix_for_a_wide_table(monkeypatch):
-    problem = make_problem(table((40, 600)), m=4)
-    refuse_matrices_beyond(monkeypatch, 40)
-    assert block_problem.solve(problem, problem.start(), max_iter=3, tol=0.0).n_iter == 3
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_the_gap_is_that_of_the_eigenvalues(form):
     shape = SHAPES[1]

@@ -12,11 +12,9 @@ from featsieve import (
     UGFS,
     AutoSelector,
     LaplacianScore,
-    MaxVariance,
 )
 from featsieve.datasets import make_planted
 from featsieve.solvers.forward_selection import SelectionPath
-from featsieve.tuning import NoStructureWarning
 
 
 @pytest.fixture(scope="module")
@@ -86,14 +84,6 @@ def test_mixed_units_do_not_mislead_the_number():
     units = 10.0 ** np.random.default_rng(0).integers(-3, 4, 60)
     sieve = JASFS(3, init=planted.labels, random_state=0).fit(planted.X * units)
     assert planted.informative[sieve.support_].all()
-
-
-def test_noise_is_named():
-    X = np.random.default_rng(4).standard_normal((60, 50))  # seed 3: the one in twenty
-    for sieve in (JASFS(4, random_state=0), AutoSelector(MaxVariance())):
-        with pytest.warns(NoStructureWarning, match="Nothing that chance would not give") as caught:
-            sieve.fit(X)
-        assert caught[0].filename == __file__
 
 
 @pytest.mark.slow

@@ -33,22 +33,6 @@ def applied(tmp_path):
     return apply
 
 
-def test_columns_are_found_by_name(frame, run, applied):
-    expected = frame[run.selected].to_numpy()
-    shuffled = frame.sample(axis=1, frac=1.0, random_state=0)
-    for table in (frame, shuffled, frame[run.selected[::-1]]):
-        reduced, clusters, notes = applied(run.model, table)
-        assert reduced.feature_names == run.selected
-        np.testing.assert_array_equal(reduced.X, expected)
-        assert clusters is None
-        assert notes == []
-
-
-def test_clusters_are_those_of_the_selector(frame, run, applied):
-    _, clusters, _ = applied(run.model, frame[run.selected].iloc[::-1], predict=True)
-    np.testing.assert_array_equal(clusters[::-1], run.selector.predict(frame.to_numpy()))
-
-
 def test_standardised_models_predict_in_the_units_of_the_file(frame, applied):
     units = 10.0 ** np.random.default_rng(0).uniform(-3, 3, 60)
     scaled = frame * units + 5.0

@@ -19,20 +19,6 @@ NAMES = ["features.csv", "model.skops", "report.html", "samples.csv", "summary.j
 
 
 @pytest.fixture(scope="module")
-def table(small_planted):
-    return Dataset(
-        "planted",
-        small_planted.X,
-        small_planted.labels,
-        feature_names=[f"g{j}" for j in range(60)],
-        sample_names=[f"s{i}" for i in range(80)],
-        class_names=["a", "b", "c"],
-        id_name="who",
-        label_name="kind",
-    )
-
-
-@pytest.fixture(scope="module")
 def run(table):
     return select_features(table, n_clusters=3, n_features=6, n_subsamples=2)
 
@@ -85,40 +71,6 @@ def test_formats_follow_the_source(run, table, ending, tmp_path):
     np.testing.assert_array_equal(reduced.X, table.X[:, run.selector.support_])
     with pytest.raises(ValueError, match="g"):
         read_table(files["selected"], columns=table.feature_names)
-
-
-def test_all_of_a_h5ad_file_is_kept(run, table, tmp_path):
-    import anndata
-
-    source = anndata.AnnData(
-        table.X,
-        obs=pd.DataFrame({"batch": np.arange(80) % 2}, index=table.sample_names),
-        var=pd.DataFrame({"length": np.arange(60)}, index=table.feature_names),
-    )
-    source.layers["counts"] = np.arange(80 * 60).reshape(80, 60).astype(float)
-    source.obsm["X_pca"] = table.X[:, :2]
-    source.write_h5ad(tmp_path / "cells.h5ad")
-    files = save_run(run, tmp_path / "out", source=tmp_path / "cells.h5ad")
-    kept = anndata.read_h5ad(files["selected"])
-    expected = source[:, run.selected]
-    np.testing.assert_array_equal(kept.X, expected.X)
-    np.testing.assert_array_equal(kept.layers["counts"], expected.layers["counts"])
-    np.testing.assert_array_equal(kept.obsm["X_pca"], source.obsm["X_pca"])
-    assert kept.obs["batch"].tolist() == source.obs["batch"].tolist()
-    assert kept.var["length"].tolist() == expected.var["length"].tolist()
-
-
-def test_old_results_are_replaced_as_a_whole_and_on_request_only(run, tmp_path):
-    save_run(run, tmp_path / "out")
-    with pytest.raises(FileExistsError, match="holds results already"):
-        save_run(run, tmp_path / "out")
-    save_run(run, tmp_path / "out", source="table.npz", overwrite=True)
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
-        [*NAMES, "selected.npz"]
-    )
-    (tmp_path / "out" / "mine.csv").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"holds mine\.csv, which is not a result"):
-        save_run(run, tmp_path / "out", overwrite=True)
 
 
 @pytest.mark.parametrize(

@@ -75,12 +75,7 @@ def test_the_folder(run, tmp_path):
         assert drawn.startswith(b"<?xml")
         assert b"var(--" not in drawn.split(b"</style>")[1]
         assert base64.b64encode(drawn).decode() in page
-    with pytest.raises(FileExistsError, match="add --force to replace"):
-        save_panel(run, tmp_path / "panel")
     save_panel(run, tmp_path / "panel", overwrite=True)
-    (tmp_path / "panel" / "mine.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"holds mine\.txt"):
-        save_panel(run, tmp_path / "panel", overwrite=True)
 
 
 def test_values_below_zero_have_no_shares(tmp_path):
@@ -89,11 +84,6 @@ def test_values_below_zero_have_no_shares(tmp_path):
     assert by_cluster["share"] is None
     assert "share_inside" not in genes
     assert set(save_panel(made, tmp_path / "panel")) == FILES - {"dots.svg"}
-
-
-def test_numbers_are_of_genes():
-    with pytest.raises(ValueError, match="n_genes must be an integer between 1 and 24"):
-        select_features(TABLE, n_features=25, n_clusters=3, what="gene")
 
 
 def test_means_are_those_of_the_bench_also_with_batches(tmp_path):

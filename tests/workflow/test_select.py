@@ -22,17 +22,6 @@ FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
 
 
 @pytest.fixture(scope="module")
-def table(small_planted):
-    return Dataset(
-        "planted",
-        small_planted.X,
-        small_planted.labels,
-        feature_names=[f"g{j}" for j in range(60)],
-        sample_names=[f"s{i}" for i in range(80)],
-    )
-
-
-@pytest.fixture(scope="module")
 def few():
     """Return a table of few columns: q-values take forty fits."""
     made = make_planted(50, 24, n_informative=8, n_clusters=3, signal=4.0, random_state=0)
@@ -102,25 +91,6 @@ def test_standardised_columns(table):
     np.testing.assert_array_equal(run.selector.support_, plain.support_)
     np.testing.assert_array_equal(run.table.X, scaled.X)
     assert run.prepared.scale is not None
-
-
-def test_gaps_are_filled_on_request(table):
-    X = table.X.copy()
-    X[[1, 2], 5] = np.nan
-    with pytest.raises(ValueError, match="2 missing values, in column 'g5'"):
-        select_features(replace(table, X=X), **FAST)
-    run = select_features(replace(table, X=X), impute="median", **FAST)
-    assert [note.kind for note in run.notes] == ["filled"]
-    assert run.table.X[1, 5] == np.nanmedian(X[:, 5])
-    assert run.model.fill[5] == np.nanmedian(X[:, 5])
-
-
-def test_odd_columns_are_noted(table):
-    X = table.X.copy()
-    X[:, 0], X[:, 1] = np.arange(80), 7.0
-    about_rows, about_constant = select_features(replace(table, X=X), **FAST).notes
-    assert about_rows.startswith("Row numbers would be taken as features: column 'g0'")
-    assert about_constant == "Constant, and nothing to select: column 'g1'."
 
 
 def planted_in_large_units():

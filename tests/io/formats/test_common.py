@@ -3,22 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 
 from featsieve.io.formats import Request
-from featsieve.io.formats.common import as_text, frame_dataset, matrix_dataset
+from featsieve.io.formats.common import as_text, frame_dataset
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4], "c": [True, False], "kind": ["x", "y"]})
-
-
-def test_features_labels_and_names():
-    table = frame_dataset(FRAME, Request(label_column="kind"))
-    np.testing.assert_array_equal(table.X, [[1.0, 3.0, 1.0], [2.0, 4.0, 0.0]])
-    assert table.X.dtype == np.float64
-    assert (table.y.tolist(), table.class_names) == ([0, 1], ["x", "y"])
-    assert table.feature_names == ["a", "b", "c"]
-    assert (table.label_name, table.id_name, table.sample_names) == ("kind", None, None)
-    assert list(FRAME.columns) == ["a", "b", "c", "kind"]  # left as it is
 
 
 def test_columns_without_a_header_are_called_by_their_places():
@@ -47,44 +36,6 @@ def test_names_of_samples_are_text(column, names):
     assert table.sample_names == as_text(frame["who"]) == names
     assert table.id_name == "who"
     assert table.feature_names == ["a"]
-
-
-def test_columns_are_left_out():
-    table = frame_dataset(FRAME, Request(drop=("b",), drop_text=True))
-    assert table.feature_names == ["a", "c"]
-    assert table.dropped == ("b", "kind")
-
-
-@pytest.mark.parametrize(
-    ("dtypes", "expected"),
-    [
-        (["float32", "float32"], np.float32),
-        (["float32", "int8"], np.float64),
-    ],
-)
-def test_single_precision_stays(dtypes, expected):
-    frame = pd.DataFrame({f"c{j}": pd.array([1, 2], dtype=kind) for j, kind in enumerate(dtypes)})
-    assert frame_dataset(frame, Request()).X.dtype == expected
-
-
-@pytest.mark.parametrize("dtype", ["Int64", "Float64"])
-def test_missing_numbers_are_nan(dtype):
-    frame = pd.DataFrame({"a": pd.array([1, None, 3], dtype=dtype)})
-    np.testing.assert_array_equal(frame_dataset(frame, Request()).X, [[1.0], [np.nan], [3.0]])
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        ["x", None, np.nan],
-        pd.array([1, None, None], dtype="Int64"),
-        pd.Categorical(["x", None, None]),
-        [1.0, np.nan, np.nan],
-    ],
-)
-def test_missing_labels_are_no_class(labels):
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "kind": labels})
-    assert frame_dataset(frame, Request(label_column="kind")).y.tolist() == [0, -1, -1]
 
 
 @pytest.mark.parametrize(
@@ -135,25 +86,3 @@ def test_a_few_odd_cells_are_shown():
             frame_dataset(frame, request)
     with pytest.raises(ValueError, match=rf"not numbers: 'town'; {odd}.*; name the classes with"):
         frame_dataset(frame.assign(town="x"), Request())
-
-
-# A matrix ----------------------------------------------------------------------------------------
-
-X = np.arange(12.0).reshape(3, 4)
-NAMES = list("abcd")
-
-
-@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array, sp.coo_array])
-def test_features_of_any_layout(layout):
-    table = matrix_dataset(layout(X), Request(columns=("d", "a")), features=NAMES)
-    some = table.X.toarray() if sp.issparse(table.X) else table.X
-    np.testing.assert_array_equal(some, X[:, [3, 0]])
-    assert table.feature_names == ["d", "a"]
-    with pytest.raises(ValueError, match="no feature 'e'; features are: 'a', 'b', 'c', 'd'"):
-        matrix_dataset(layout(X), Request(columns=("e",)), features=NAMES)
-
-
-def test_features_without_names():
-    rest = matrix_dataset(X, Request(drop=("x0",)), features=None)
-    assert rest.feature_names == ["x1", "x2", "x3"]
-    assert matrix_dataset(X, Request(drop=("x3",)), features=None).feature_names is None

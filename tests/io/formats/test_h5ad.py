@@ -105,11 +105,6 @@ def test_missing_labels(tmp_path, column):
         load_dataset(f"{path}#{column}")  # a benchmark needs all of them
 
 
-def test_a_column_that_is_not_there(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no column 'kind'; .*: 'number', 'words', "):
-        read_table(write(tmp_path / "toy.h5ad"), label_column="kind")
-
-
 def test_the_layout_before_0_7(tmp_path):
     path = tmp_path / "toy.h5ad"
     with h5py.File(path, "w") as file:

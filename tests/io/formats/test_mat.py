@@ -123,16 +123,6 @@ def test_sparse_zeros_of_version_73(tmp_path):
     assert read_table(path).X.nnz == 0
 
 
-def test_a_named_variable_of_labels(tmp_path):
-    path = tmp_path / "toy.mat"
-    savemat(path, {"X": X, "Y": CODES, "batch": CODES % 2})
-    np.testing.assert_array_equal(read_table(path, label_column="batch").y, CODES % 2)
-    with pytest.raises(
-        ValueError, match=r"toy\.mat: there is no variable 'day'; .*'X', 'Y', 'batch'"
-    ):
-        read_table(path, label_column="day")
-
-
 def test_parts_of_version_73_that_are_not_read_do_no_harm(tmp_path):
     path = tmp_path / "toy.mat"
     with h5py.File(path, "w") as file:

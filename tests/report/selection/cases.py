@@ -1,11 +1,9 @@
 """Selections that the tests of their report look at."""
 
 from functools import cache
-from inspect import signature
 
 import numpy as np
 
-import featsieve
 from featsieve import JASFS, StabilitySelection
 from featsieve.criteria.structure import untested
 from featsieve.datasets import make_planted
@@ -56,13 +54,6 @@ def stable():
     sieve = JASFS(3, n_features_to_select=8)
     sieve = StabilitySelection(sieve, n_subsamples=5, random_state=0).fit(planted().X)
     return sieve, summarize_selection(sieve, planted().X, y=planted().labels, structure=CLEAR)
-
-
-def any_selector(name, n_features=5):
-    """Return a selector of some class, with settings that it has."""
-    cls = getattr(featsieve, name)
-    settings = {"n_clusters": 3, "n_features_to_select": n_features, "random_state": 0}
-    return cls(**{key: settings[key] for key in signature(cls).parameters if key in settings})
 
 
 def noise(n_samples=50, n_features=30):

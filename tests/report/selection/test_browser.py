@@ -19,7 +19,7 @@ from featsieve.datasets import make_planted, read_table
 from featsieve.report import render_selection, write_selection_report
 from featsieve.report.selection.page import table_columns
 from featsieve.workflow import save_panel, save_run, select_features
-from tests.report.browsing import show
+from tests.report.browsing import printed, show
 from tests.report.selection.cases import EVIL, stable
 
 pytestmark = pytest.mark.slow
@@ -135,11 +135,7 @@ def test_words_fit_on_every_screen(browser, encoded, width, scheme):
 
 
 def test_words_are_printed(browser, encoded):
-    browser.get(encoded.as_uri())
-    try:
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-        paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
+    with printed(browser, encoded):
         assert strip_of(browser, "coat").size["height"] > 40
         assert find(browser, "[data-chart=structure] svg").size["height"] > 5  # folded on screens
         right = browser.execute_script(
@@ -147,8 +143,6 @@ def test_words_are_printed(browser, encoded):
             ".map(e => e.getBoundingClientRect().right)"
         )
         assert max(right) <= 718
-    finally:
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def open_still(browser, path):
@@ -339,11 +333,7 @@ def test_links_open_what_is_folded(browser, folder):
 
 
 def test_what_is_folded_is_printed_and_nothing_is_cut_off(browser, folder):
-    browser.get((folder / "planted.html").as_uri())
-    paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
+    with printed(browser, folder / "planted.html"):
         folded = "return [...document.querySelectorAll('details')].filter(d => !d.open).length"
         assert browser.execute_script(folded) >= 4  # the style alone shows their content
         for css in ("[data-chart=criterion] svg", "[data-field=cross] svg"):
@@ -365,8 +355,6 @@ def test_what_is_folded_is_printed_and_nothing_is_cut_off(browser, folder):
         assert browser.execute_script(folded) == 0
         browser.execute_script("dispatchEvent(new Event('afterprint'))")
         assert browser.execute_script(folded) >= 4
-    finally:
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_a_table_with_every_column_fits_on_paper(browser, tmp_path):
@@ -378,17 +366,11 @@ def test_a_table_with_every_column_fits_on_paper(browser, tmp_path):
     rows["correlation"], rows["q_value"], rows["price"] = ([0.011] * count for _ in range(3))
     page = tmp_path / "page.html"
     page.write_text(render_selection(summary), encoding="utf-8")
-    browser.get(page.as_uri())
-    paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
+    with printed(browser, page):
         titles = [c["title"] for c in table_columns(summary)]
         assert {"Selected in", "Certain", "Explained", "q", "Closest selected"} <= {*titles}
         table, box = (find(browser, css).rect for css in ("#table", "#features .scroll"))
         assert table["x"] + table["width"] <= box["x"] + box["width"]
-    finally:
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_the_heat_map_is_read_by_pointer_and_keyboard(page):
