@@ -278,7 +278,7 @@ def encode(frame: Any) -> tuple[Any, dict[str, list[str]]]:
     if refused:
         raise ValueError(
             f"There are too many different words for {len(frame)} rows in {', '.join(refused)}: at "
-            f"most {defaults.most_levels(len(frame))} (the root) can be encoded. Drop such columns first."
+            f"most {defaults.most_levels(len(frame))} (the root) can be encoded. Drop such columns."
         )
     return type(frame)(columns, index=frame.index), groups
 

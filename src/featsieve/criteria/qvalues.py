@@ -174,8 +174,8 @@ def feature_qvalues(
     check_number("level", level, low=0.0, strict=True, below=1.0)
     if n_refits is not None:
         check_number("n_refits", n_refits, low=1, integer=True)
-    own = verbose if isinstance(verbose, FitProgress) else None
-    progress = own or FitProgress("feature_qvalues", verbose)
+    listener = verbose if isinstance(verbose, FitProgress) else None
+    progress = listener or FitProgress("feature_qvalues", verbose)
     names = getattr(X, "columns", None)
     table = check_table(X, owner="feature_qvalues")
     table, codes = within_batches_of_fit(estimator, table, batch)
