@@ -129,6 +129,7 @@ def test_pages_of_results_say_which_sets_were_looked_at():
     pages = [
         ROOT / "README.md",
         ROOT / "docs/results/paper.md",
+        ROOT / "docs/results/open.md",
         ROOT / "docs/results/planted.md",
         ROOT / "docs/results/label_free.md",
     ]
