@@ -194,6 +194,16 @@ def test_of_many_rows_some_are_looked_at(planted, monkeypatch):
     assert np.median(found.statistics[planted.informative]) > 10.0
 
 
+def test_a_category_is_one_test(planted):
+    """Refits are as many as the variables need, however many levels one has."""
+    level = np.random.default_rng(0).integers(20, size=80)
+    X = np.hstack([planted.X, np.eye(20)[level]])
+    groups = {"category": np.arange(60, 80)}
+    one = feature_qvalues(quick(groups=groups, random_state=0), X, random_state=0)
+    assert one.n_refits == np.ceil((61 / (0.05 * 5) - 1) / 6)
+    assert len(set(one.qvalues[60:])) == 1
+
+
 def test_progress(planted, capsys):
     feature_qvalues(quick(random_state=0), planted.X, n_refits=3, verbose=2, random_state=0)
     printed = capsys.readouterr().out

@@ -494,3 +494,23 @@ def test_mistakes_get_an_answer(planted):
     for wrong in ({"n_tables": 0}, {"n_tables": 2.5}, {"level": 0.0}, {"level": "low"}):
         with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
             structure_test(X, **wrong)
+
+
+def test_columns_that_are_clearly_correlated_need_no_groupings(monkeypatch):
+    """The variance of components alone tells them from permuted ones; nothing else changes."""
+    X = make_planted(100, 40, n_informative=20, n_clusters=3, signal=3.0, random_state=0).X
+    quickly = find_structure(X)
+    monkeypatch.setattr("featsieve.defaults.CLEARLY_CORRELATED", np.inf)
+    whole = find_structure(X)
+    assert quickly.p_permuted == whole.p_permuted
+    assert quickly.value_permuted != whole.value_permuted
+    np.testing.assert_array_equal(quickly.null_rotated, whole.null_rotated)
+    assert quickly.verdict == whole.verdict == "clusters"
+
+
+def test_the_random_state_of_a_fit_is_that_of_its_test():
+    X = make_planted(60, 20, n_informative=8, n_clusters=3, signal=3.0, random_state=0).X
+    fitted = {seed: JASFS(3, random_state=seed).fit(X).structure_ for seed in (0, 1, None)}
+    of = {seed: one.null_rotated.tolist() for seed, one in fitted.items()}
+    assert of[1] == find_structure(X, random_state=1).null_rotated.tolist()
+    assert of[0] == of[None] != of[1]

@@ -223,3 +223,17 @@ def test_variables_may_be_numbered_one_after_the_other():
     by_first = one_column_each(X, np.array([0, 0, 0, 3, 4]))
     np.testing.assert_array_equal(one_column_each(X, np.array([0, 0, 0, 1, 2])), by_first)
     assert by_first[:, 2].tolist() == (-np.arange(12.0)).tolist()
+
+
+def test_with_one_lone_column_all_others_are_left_out():
+    """They would be followed one after another, each in a search of its own."""
+    rng = np.random.default_rng(1)
+    coins = rng.integers(2, size=(120, 3)).astype(float)
+    X = np.column_stack([rng.standard_normal((120, 8)), coins])
+    X[:, 0] += 2.0 * coins[:, 2]  # one has company
+
+    def lone(labels):
+        return lone_columns(as_operator(X, scale="unit"), [labels], np.random.default_rng(0))
+
+    assert lone(coins[:, 0].astype(int)) == [8, 9]
+    assert lone(coins[:, 2].astype(int)) == []

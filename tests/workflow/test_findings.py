@@ -144,7 +144,12 @@ def batch_file(path, name, values, *, transpose=False):
 
 @pytest.mark.parametrize(
     ("name", "levels", "transpose"),
-    [("batch", "AB", False), ("Sequencing run", "AB", True), ("plate_no", (1, 2, 3), False)],
+    [
+        ("batch", "AB", False),
+        ("Sequencing run", "AB", True),
+        ("plate_no", (1, 2, 3), False),
+        ("lab", ["Nord", "Sud"], False),
+    ],
 )
 def test_a_batch_is_proposed_as_such_and_is_no_category(tmp_path, name, levels, transpose):
     path = tmp_path / "t.csv"
@@ -194,3 +199,15 @@ def test_what_is_called_like_a_batch_and_is_none(tmp_path, name, values):
     table = read_to_inspect(tmp_path / "t.csv", {})[0]
     assert table.batch is None
     assert not [note for note in find_notes(table, proposed=True) if note.kind == "batches"]
+
+
+def test_words_in_other_letters_and_limits_are_told(tmp_path):
+    sex, ph = ["f", "F", "m", "m"] * 10, ["<0.5", "0.7", "0.9", "1.2"] * 10
+    batch_file(tmp_path / "t.csv", "sex,ph", [",".join(pair) for pair in zip(sex, ph, strict=True)])
+    table = read_table(tmp_path / "t.csv", encode=True, repair=True)
+    said = "\n".join(find_notes(table))
+    assert "'sex' has words that differ in capital letters only" in said
+    assert ": 'f', 'F'." in said or ": 'F', 'f'." in said
+    assert "A limit counts as its number: '<0.5' as 0.5." in said
+    batch_file(tmp_path / "t.csv", "sex", ["f", "m"] * 20)
+    assert "capital" not in "".join(find_notes(read_table(tmp_path / "t.csv", encode=True)))

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from featsieve import JASFS, MCFS, explain, structure_test
 from featsieve.datasets import Dataset, make_planted
 from featsieve.report import render_selection
-from featsieve.tuning import feature_qvalues
+from featsieve.tuning import FeatureQValues, feature_qvalues
 from featsieve.workflow import select_features
 from featsieve.workflow.outputs import summarize
 from featsieve.workflow.prepare import prepare_table
-from featsieve.workflow.select import note_about_units
+from featsieve.workflow.select import _too_few_null_values, note_about_units
 
 FAST = {"n_clusters": 3, "n_features": 8, "n_subsamples": 0}
 
@@ -145,9 +145,11 @@ def test_steps_are_told(table):
 
 
 def test_q_values_on_request(table, monkeypatch):
-    quick = partial(feature_qvalues, n_refits=2)
+    quick, told = partial(feature_qvalues, n_refits=2), []
     monkeypatch.setattr("featsieve.workflow.select.feature_qvalues", quick)
-    run = select_features(table, qvalues=True, **FAST)
+    monkeypatch.setattr("featsieve.workflow.select.SLOW_FIT", 0.0)  # in processes of their own
+    run = select_features(table, qvalues=True, n_jobs=2, progress=told.append, **FAST)
+    assert any(text.startswith("testing the features: 1 of 2 refits") for text in told)
     expected = quick(run.selector, table.X, random_state=0).qvalues
     np.testing.assert_array_equal(run.features["q_value"], expected)
     summary = summarize(run)
@@ -161,3 +163,17 @@ def test_only_jasfs_selects_all_significant_features(table):
         select_features(table, method="mcfs", n_features="significant")
     with pytest.raises(ValueError, match="MaxVariance finds no clusters"):
         select_features(table, method="maxvariance", qvalues=True, **FAST)
+
+
+def test_features_beyond_too_few_null_values_are_told():
+    """A category of which there is one has few null values, and cannot be called by itself."""
+    p, sizes = np.array([0.001, 0.04, 0.06, 0.06, 0.5]), np.array([999, 49, 49, 49, 999])
+    tested = FeatureQValues(np.array([0.004, 0.2, 0.2, 0.2, 0.6]), p, p, sizes, 50, 3, 90)
+    chosen = SimpleNamespace(feature_names=["a", "b", "kind", "e"], chosen=[0, 1, 2, 3])
+    chosen.owner = np.array([0, 1, 2, 2, 3])  # of the two levels of a kind, p is twice 1/50
+    assert _too_few_null_values(tested, chosen) == ()
+    tested.pvalues[1:4] = 0.02, 0.04, 0.04
+    (note,) = _too_few_null_values(tested, chosen)
+    assert note.startswith("Not significant, and yet beyond all that chance gave: 2 columns ('b', ")
+    chosen.chosen = [0, 3]
+    assert _too_few_null_values(tested, chosen) == ()

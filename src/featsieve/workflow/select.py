@@ -308,9 +308,9 @@ def _too_few_null_values(tested: FeatureQValues, found: Selection) -> tuple[Note
     if not names:
         return ()
     text = (
-        f"{list_columns(names)}: beyond all that chance gave in the refits, but these had too few "
-        "columns of the kind to be called at q <= 0.05. More refits could: feature_qvalues in "
-        "Python, with a larger n_refits."
+        f"Not significant, and yet beyond all that chance gave: {list_columns(names)}. Of columns "
+        "of the kind there are few, and so few null values; more refits could call them "
+        "(feature_qvalues in Python, with a larger n_refits)."
     )
     return (Note(text, "qvalues"),)
 

@@ -23,7 +23,10 @@ def test_the_answer_is_verdict_numbers_and_names():
         (GRADIENT, "The samples form a gradient, not clusters (p = 0.4 for clusters)."),
         (NOTHING, "The table shows nothing that chance would not give (p = 0.45)."),
     ):
-        assert answer(summary | {"structure": found.summary()})[0] == verdict
+        told = summary | {"structure": found.summary()}
+        put = "JASFS selected 2 of 40 features of 60 samples, which were put into 3 clusters anyway"
+        assert answer(told) == [verdict, f"{put}: age and height."]
+        assert "put into 3 clusters, as many as were asked for; nothing says that" in words(told)
     assert "too small" in answer(summary | {"structure": None})[0]
     summary["clusters"]["source"] = "k-means"
     assert answer(summary)[1] == "JASFS selected 2 of 40 features of 60 samples: age and height."
