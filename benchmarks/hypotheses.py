@@ -46,6 +46,8 @@ SETS = tuple(name for names in FAMILIES.values() for name in names)
 UNFELT = {
     "MOST_DENSE_COLUMNS": "only sparse tables of more columns feel it",
     "CUT_LANDMARKS": "only tables of more rows feel it",
+    "LARGEST_LISTS": "only tables of up to 41 rows feel half of it",
+    "LONE_VARIABLES": "only wide tables with a lone column of few values feel it",
 }
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 AS_IT_IS = "as it is"

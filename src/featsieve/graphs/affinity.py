@@ -68,7 +68,7 @@ class SharedNeighbours:
 
 def mutual_graph(indices: np.ndarray) -> sp.csr_array:
     """Return the graph of all neighbours, in which those that list each other count most."""
-    A = _links(indices)
+    A = links(indices)
     A = sp.csr_array(A + A.T)
     A.data[A.data > 1.0] = defaults.MUTUAL_WEIGHT
     return A
@@ -87,11 +87,11 @@ def heat_kernel_graph(operator: DataOperator, *, n_neighbors: int = 5) -> sp.csr
 
 def symmetric_graph(indices: np.ndarray, weight: np.ndarray) -> sp.csr_array:
     """Return max(A, A') of the directed neighbour lists."""
-    A = _links(indices, weight)
+    A = links(indices, weight)
     return sp.csr_array(A.maximum(A.T))
 
 
-def _links(indices: np.ndarray, weight: np.ndarray | None = None) -> sp.csr_array:
+def links(indices: np.ndarray, weight: np.ndarray | None = None) -> sp.csr_array:
     """Return the directed neighbour lists as a matrix, of ones unless there are weights."""
     n, k = indices.shape
     weight = np.ones(n * k) if weight is None else weight.ravel()

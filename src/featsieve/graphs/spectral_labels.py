@@ -45,19 +45,27 @@ def spectral_points(
     *,
     random_state: Any,
     bridge: np.ndarray | Callable[[], np.ndarray] | None = None,
+    n_pieces: int = 0,
     tol: float = 0.0,
 ) -> np.ndarray:
     """Return the leading eigenvectors of Deg^(-1/2) A Deg^(-1/2), rows scaled to unit length.
 
-    Where the graph has as many components as clusters, or more, which of them belong together is
-    not in the graph: 0.1 E E' is then added, E being ``bridge``. With ``tol`` above 0 the vectors
-    are as rough as that (``random_state`` draws where Lanczos starts).
+    Where the graph has as many components as clusters, or more, or as many pieces that are next to
+    components, which of them belong together is not in the graph: 0.1 E E' is then added, E being
+    ``bridge``. With ``tol`` above 0 the vectors are as rough as that (``random_state`` draws where
+    Lanczos starts).
     """
     adjacency, root = graph, np.sqrt(degrees(graph))
     if not isinstance(graph, SharedNeighbours):  # whose degrees are one
         adjacency = normalised_adjacency(graph)
     vectors = _leading_eigenvectors(
-        adjacency, root, n_clusters, random_state=random_state, bridge=bridge, tol=tol
+        adjacency,
+        root,
+        n_clusters,
+        random_state=random_state,
+        bridge=bridge,
+        n_pieces=n_pieces,
+        tol=tol,
     )
     return unit_rows(vectors)
 
@@ -158,6 +166,7 @@ def _leading_eigenvectors(
     *,
     random_state: Any,
     bridge: np.ndarray | Callable[[], np.ndarray] | None = None,
+    n_pieces: int = 0,
     tol: float = 0.0,
 ) -> np.ndarray:
     """Return the eigenvectors of the ``count`` largest eigenvalues of a graph matrix.
@@ -169,7 +178,7 @@ def _leading_eigenvectors(
     n = A.shape[0]
     links = A.factor if isinstance(A, SharedNeighbours) else A  # of the same components
     n_components, component = connected_components(links, directed=False)
-    link = bridge if n_components >= count else None
+    link = bridge if max(n_components, n_pieces) >= count else None
     if callable(link):
         link = link()
     if _takes_dense(n, count, rough=tol > 0.0):

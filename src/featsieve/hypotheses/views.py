@@ -11,13 +11,14 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from featsieve import defaults
 from featsieve.arrays import DataOperator
 from featsieve.arrays.linalg import inverse_shifted
 from featsieve.arrays.namespace import Array, hosted, to_numpy
 from featsieve.arrays.threads import in_turn
-from featsieve.graphs.affinity import SharedNeighbours, mutual_graph
+from featsieve.graphs.affinity import SharedNeighbours, links, mutual_graph
 from featsieve.graphs.coordinates import (
     hat_coordinates,
     hat_directions,
@@ -90,13 +91,23 @@ class View:
     ) -> list[np.ndarray]:
         """Return a spectral clustering for each neighbourhood, from one search."""
         sizes = [one.among(len(self.distances.rounding)) for one in neighbours]
-        indices, _ = nearest_neighbours(self.distances, max(sizes))
+        indices, squares = nearest_neighbours(self.distances, max(sizes))
         found = []
         for one, size in zip(neighbours, sizes, strict=True):
-            graph = one.graph(indices[:, :size])
+            graph, n_pieces = one.graph(indices[:, :size]), 0
+            # rows that list nothing but their own copies are hardly a part of the graph
+            alone = np.flatnonzero(squares[:, size - 1] <= self.distances.rounding)
+            if len(alone):
+                copies = links(indices[:, :size])[alone][:, alone]
+                n_pieces = connected_components(copies, directed=False)[0]
             with in_turn():
                 points = spectral_points(
-                    graph, n_clusters, random_state=rng, bridge=self.bridge, tol=ROUGH
+                    graph,
+                    n_clusters,
+                    random_state=rng,
+                    bridge=self.bridge,
+                    n_pieces=n_pieces,
+                    tol=ROUGH,
                 )
                 found.append(kmeans(points, n_clusters, rng, n_starts=n_starts))
         return found
