@@ -237,3 +237,15 @@ def test_with_one_lone_column_all_others_are_left_out():
 
     assert lone(coins[:, 0].astype(int)) == [8, 9]
     assert lone(coins[:, 2].astype(int)) == []
+
+
+def test_groups_of_people_who_give_the_same_answers_are_joined():
+    """A sixth of them answer all questions alike: neighbours of such rows are copies alone."""
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng([16, seed])
+        group, usual = rng.integers(0, 3, 300), rng.random((3, 16)) < 0.5
+        X = (usual[group] ^ (rng.random((300, 16)) < 0.1)).astype(float)
+        sieve = JASFS(3, n_features_to_select=8, random_state=0).fit(X)
+        found.append(adjusted_rand_score(group, sieve.labels_))
+    assert np.mean(found) > 0.8  # 0.71 where pieces are not joined
