@@ -26,7 +26,7 @@ class FitProgress:
         self, name: str, verbose: Any = 0, say: Callable[[str], object] | None = None
     ) -> None:
         self.name = name
-        self.say = say or (lambda text: print(f"[{name}] {text}", flush=True))
+        self.say = say
         if not isinstance(verbose, (Integral, np.bool_)) or verbose < 0:
             raise ValueError(f"verbose must be 0 (silent), 1 or 2 (every step); got {verbose!r}.")
         self.verbose = int(verbose)
@@ -35,7 +35,10 @@ class FitProgress:
     def step(self, text: str) -> None:
         """Print what begins now, at once, also into a pipe."""
         if self.verbose:
-            self.say(text)
+            if self.say is None:
+                print(f"[{self.name}] {text}", flush=True)
+            else:
+                self.say(text)
             self._printed = time.perf_counter()
 
     def tick(self, text: str, *, first: bool = False) -> None:

@@ -87,7 +87,8 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         if not proposed:
             said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
         limits = zip(origin.changes["was"], origin.changes["now"], strict=True)
-        for was, value in [pair for pair in limits if str(pair[0]).lstrip()[:1] in "<>"][:1]:
+        found = [(was, x) for was, x in limits if str(was).lstrip()[:1] in ("<", ">") and x == x]
+        for was, value in found[:1]:
             said += f" A limit counts as its number: {was!r} as {value:g}."
         yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
     most = defaults.most_levels(table.X.shape[0])
@@ -145,10 +146,9 @@ def batch_words(table: Dataset) -> list[str]:
     days = [name for name, one in table.encodings.items() if one.kind == "date"]
     for name in [*filter(_names_batches, table.feature_names or ()), *days]:
         levels, sizes = np.unique(X[:, table.names.index(name)], return_counts=True)
-        few = (
-            len(levels) <= defaults.most_levels(len(X)) and sizes.min() > 1
-        )  # NaN: a batch is missing
-        counts[name] = len(levels) if few and (levels % 1 == 0).all() else 0
+        few = len(levels) <= defaults.most_levels(len(X)) and sizes.min() > 1
+        whole = (levels % 1 == 0).all()  # NaN, a missing batch, is not
+        counts[name] = len(levels) if few and whole else 0
     return [name for name, k in counts.items() if 1 < k <= len(X) / 2]
 
 

@@ -31,8 +31,8 @@ from featsieve.workflow.prepare import Prepared, as_dataset, prepare_table, samp
 STEPS = ("fill", "centre", "scale", "target", "center_rows")
 # Settings of `select_features` that are no settings of `prepare_table`.
 OWN_SETTINGS = ("table", "method", "qvalues", "n_jobs", "progress")
-# Seconds of a fit from which on refits are worth processes of their own.
-SLOW_FIT = 0.5
+# Seconds of a fit with known numbers from which on refits are worth processes of their own.
+SLOW_FIT = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,19 +217,20 @@ def select_features(
         selector.fit(X, **in_batches)
         seconds = time.perf_counter() - start
         repeats = repeat_selection(selector, prepared, progress)
+        each = (time.perf_counter() - start - seconds) / max(prepared.n_subsamples, 1)
+        small = X.shape[0] * X.shape[1] <= defaults.QVALUE_ELEMENTS
         tested: Any = False
         if qvalues is None:
             # worth their time beside an automatic number, of a small table with clusters
-            small = X.shape[0] * X.shape[1] <= defaults.QVALUE_ELEMENTS
             found_count = prepared.n_features == "auto" and prepared.n_subsamples > 0
             several = len(np.unique(getattr(selector, "labels_", 0))) > 1
             qvalues = small and X.shape[0] >= FEWEST_SAMPLES and found_count and several
         if qvalues and not hasattr(selector, "qvalues_"):
-            # processes take seconds to start: where fits are quick, one does
+            # processes take seconds to start, and memory: where fits are quick, one does
             tested = feature_qvalues(
                 selector,
                 X,
-                n_jobs=n_jobs if seconds > SLOW_FIT else None,
+                n_jobs=n_jobs if small and each > SLOW_FIT else None,
                 verbose=FitProgress("", 1, lambda text: progress(f"testing the features: {text}")),
                 random_state=random_state,
                 **in_batches,
@@ -302,15 +303,16 @@ def _too_few_null_values(tested: FeatureQValues, found: Selection) -> tuple[Note
     owner = np.arange(len(tested.pvalues)) if found.owner is None else found.owner
     n_columns = np.bincount(owner)[owner]  # for which p-values of a variable are corrected
     beyond = tested.pvalues <= (1.0 + 1e-9) * n_columns / (1.0 + tested.null_sizes)
+    beyond &= tested.null_sizes > 0  # none where a column is constant
     called = np.bincount(owner, weights=tested.significant()) > 0.0
     reached = np.bincount(owner, weights=beyond) > 0.0
     names = [found.feature_names[j] for j in found.chosen if reached[j] and not called[j]]
     if not names:
         return ()
     text = (
-        f"Not significant, and yet beyond all that chance gave: {list_columns(names)}. Of columns "
-        "of the kind there are few, and so few null values; more refits could call them "
-        "(feature_qvalues in Python, with a larger n_refits)."
+        f"Not significant, and yet beyond all that chance gave: {list_columns(names)}. There were "
+        "too few null values to call them; more refits could (feature_qvalues in Python, with a "
+        "larger n_refits)."
     )
     return (Note(text, "qvalues"),)
 
