@@ -33,14 +33,14 @@ RESULTS, DOCS = Path("benchmarks/results"), Path("docs/results")
 PYTHON = sys.executable
 # Minutes, and options beside --jobs, --kept and --output; plans are run by `featsieve bench`.
 SCRIPTS: dict[str, tuple[int, list[str]]] = {
-    "quality": (20, []),
-    "planted": (30, []),
+    "quality": (3, []),
+    "planted": (7, []),
     "planted_methods": (40, []),
     "published": (15, []),
-    "fseval": (15, ["--published", os.environ.get("FEATSIEVE_FSEVAL", "")]),
+    "fseval": (3, ["--published", os.environ.get("FEATSIEVE_FSEVAL", "")]),
     "constraints": (5, []),
     "genes": (60, []),
-    "newcomers": (5, []),
+    "newcomers": (3, []),
     "calibration": (180, []),
     "calibration_clusters": (60, []),
     "calibration_qvalues": (90, ["--tables", "20"]),
