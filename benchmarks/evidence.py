@@ -36,7 +36,7 @@ SCRIPTS: dict[str, tuple[int, list[str]]] = {
     "quality": (3, []),
     "planted": (7, []),
     "planted_methods": (40, []),
-    "published": (15, []),
+    "published": (6, []),
     "fseval": (3, ["--published", os.environ.get("FEATSIEVE_FSEVAL", "")]),
     "constraints": (5, []),
     "genes": (60, []),
