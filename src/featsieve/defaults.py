@@ -97,11 +97,10 @@ STRUCTURE_GROUP = 5
 STRUCTURE_TABLES = 19
 STRUCTURE_LEVEL = 0.05
 
-# Where the leading components of a table vary by so many deviations more than those of permuted
-# copies, no groupings are compared to know that its columns are correlated.
-# Chosen on: no data; of 900 tables of independent columns (the five kinds of
-# benchmarks/calibration.py) none is beyond half of it, and doubled it only changes the time.
-CLEARLY_CORRELATED = 6.0
+# Where a table is by so many deviations beyond its copies, nothing more is compared: with permuted
+# ones first the variance of leading components, then, as with rotated ones, groupings into 4.
+# Chosen on: no data.
+CLEARLY_BEYOND = 6.0
 
 # Agreements (mutual information) are compared in units of their spread over the copies, or of this
 # if that is less. Below so many rows, a table without a verdict of clusters is said to be small.

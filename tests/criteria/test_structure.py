@@ -10,7 +10,15 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import chisquare
 
-from featsieve import JASFS, AutoSelector, LaplacianScore, MaxVariance, StabilitySelection
+from featsieve import (
+    JASFS,
+    AutoSelector,
+    LaplacianScore,
+    MaxVariance,
+    StabilitySelection,
+    defaults,
+)
+from featsieve.criteria import structure
 from featsieve.criteria.structure import (
     WHAT_TO_DO,
     NoStructureWarning,
@@ -496,16 +504,37 @@ def test_mistakes_get_an_answer(planted):
             structure_test(X, **wrong)
 
 
-def test_columns_that_are_clearly_correlated_need_no_groupings(monkeypatch):
-    """The variance of components alone tells them from permuted ones; nothing else changes."""
-    X = make_planted(100, 40, n_informative=20, n_clusters=3, signal=3.0, random_state=0).X
-    quickly = find_structure(X)
-    monkeypatch.setattr("featsieve.defaults.CLEARLY_CORRELATED", np.inf)
-    whole = find_structure(X)
-    assert quickly.p_permuted == whole.p_permuted
-    assert quickly.value_permuted != whole.value_permuted
-    np.testing.assert_array_equal(quickly.null_rotated, whole.null_rotated)
-    assert quickly.verdict == whole.verdict == "clusters"
+def test_what_is_clear_needs_no_more_comparisons(monkeypatch):
+    """Components alone tell columns from permuted ones, groupings into 4 from rotated ones."""
+    X = make_planted(100, 40, n_informative=20, n_clusters=4, signal=3.0, random_state=0).X
+    quickly, taken = measured(X, monkeypatch)
+    assert taken == ["energies", "agreements"]
+    assert min(quickly.value_permuted, quickly.value_rotated) > defaults.CLEARLY_BEYOND
+    monkeypatch.setattr(defaults, "CLEARLY_BEYOND", np.inf)
+    whole, taken = measured(X, monkeypatch)
+    groupings = ["agreements", "agreements", "agreements_in_parts"]
+    assert taken == ["energies", *groupings, *groupings]
+    for found in (quickly, whole):
+        assert (found.verdict, found.p_permuted, found.p_rotated) == ("clusters", 0.05, 0.05)
+    # one of the measures is at most as far beyond the copies, which are the same ones
+    assert whole.value_permuted >= quickly.value_permuted
+
+
+def measured(X, monkeypatch):
+    """Return the test of a table, and which measures it took of the table itself."""
+    taken = []
+    for name in ("energies", "agreements", "agreements_in_parts"):
+        plain = getattr(structure, name)
+
+        def counted(R, rng, *, name=name, plain=plain, **settings):
+            taken.append(name)
+            return plain(R, rng, **settings)
+
+        monkeypatch.setattr(structure, name, counted)
+    found = find_structure(X, n_tables=19)
+    monkeypatch.undo()
+    assert len(taken) % 20 == 0
+    return found, taken[::20]
 
 
 def test_the_random_state_of_a_fit_is_that_of_its_test():

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
@@ -40,8 +41,6 @@ from featsieve.validation import check_number, check_table, check_varying, warn
 FEWEST_SAMPLES = 10
 # Halves of fewer columns than this are no table.
 FEWEST_SPLIT = 4
-# Shares of variance that tell correlated columns from independent ones.
-N_ENERGIES = 2
 # Steps of sparse k-means: the columns hardly change after the first.
 SPARSE_STEPS = 3
 
@@ -71,9 +70,9 @@ class StructureTest:
         is asked (not NaN) only where they do.
     value_permuted, value_rotated : float
         By how many standard deviations groupings agree more than on the copies, for the number of
-        groups where this is most. Beside permuted columns leading components may vary more, and
-        where they do by more than 6 deviations they alone are compared; beside rotated samples of
-        a narrow table, it is how far the density falls between groups.
+        groups where this is most. Beside permuted columns leading components may vary more; beside
+        rotated samples of a narrow table, it is how far the density falls between groups. Beyond 6
+        deviations nothing more is compared.
     null_permuted, null_rotated : ndarray of shape (n_tables,)
         The same of every copy beside the others: what chance reaches (empty where not asked).
     n_samples, n_features : int
@@ -156,11 +155,13 @@ def structure_test(
     of copies:
 
     - every column permuted by itself: the same columns, independent (the variance of the leading
-      principal components counts here, too, and alone where it is far beyond that of any copy);
+      principal components counts here, too);
     - samples rotated: the same columns with the same correlations, but a continuum. In tables of
       up to 20 columns (not corrected for batches), where groupings of a continuum often agree as
       well, something else is compared with these: how far the density falls between k-means
       clusters, of 2, 3, 4 or 6.
+
+    What is far beyond all copies by the first of these comparisons needs no other.
 
     Parameters
     ----------
@@ -259,23 +260,33 @@ def find_structure(
     scores, modal, values = scores_of(X, rng, codes)
     if scores.shape[0] < FEWEST_SAMPLES or scores.shape[1] < 2:
         return None
-    agree = partial(agreements, modal=modal)
 
     def beyond(
-        measure: Callable[..., np.ndarray],
-        own: np.ndarray,
+        table: np.ndarray,
         draw: Callable[[np.random.Generator], np.ndarray],
-        rngs: Sequence[np.random.Generator],
+        measures: Sequence[Callable[..., np.ndarray]],
         what: str,
     ) -> np.ndarray:
-        """Return by how much the table, and each of its copies, is beyond all others."""
-        progress.step(f"{n_tables} copies {what}, of {scores.shape[0]} x {scores.shape[1]}")
-        with one_thread():
-            tasks = (delayed(measure)(draw(one), rng=one) for one in rngs)
-            # not every backend can count: only where somebody looks
-            found = Parallel(n_jobs, return_as="generator" if progress.verbose else "list")(tasks)
-            values = [own, *progress.counted(found, n_tables, what="copies")]
-        return beyond_others(np.stack([one[: len(own)] for one in values]))
+        """Return by how much a table, and each of its copies, is beyond all others.
+
+        Measures are taken one after the other, until the table is clearly beyond its copies.
+        """
+        progress.step(f"{n_tables} copies {what}, of {table.shape[0]} x {table.shape[1]}")
+        rngs = rng.spawn(n_tables)
+        values = np.empty((1 + n_tables, 0))
+        for measure in measures:
+            with one_thread():
+                # the same copies for all measures
+                tasks = (delayed(measure)(draw(one), rng=one) for one in deepcopy(rngs))
+                # not every backend can count: only where somebody looks
+                kind = "generator" if progress.verbose else "list"
+                copies = Parallel(n_jobs, return_as=kind)(tasks)
+                more = [*progress.counted(copies, n_tables, what="copies")]
+                values = np.hstack([values, [measure(table, rng=rng), *more]])
+            found = beyond_others(values)
+            if found[0] > defaults.CLEARLY_BEYOND:
+                break
+        return found
 
     def shuffle(rng: np.random.Generator) -> np.ndarray:
         """Permute every column inside of the batches: corrected rows of a batch are no others'."""
@@ -284,12 +295,14 @@ def find_structure(
             found[own] = rng.permuted(scores[own], axis=0)
         return found
 
-    with one_thread():
-        own = agree(scores, rng=rng)
-    rngs = rng.spawn(n_tables)
-    permuted = beyond(energies, own[-N_ENERGIES:], shuffle, rngs, "with permuted columns")
-    if permuted[0] <= defaults.CLEARLY_CORRELATED:
-        permuted = beyond(agree, own, shuffle, rngs, "with permuted columns, grouped")
+    most = max(2, len(scores) // defaults.STRUCTURE_GROUP)
+    numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= most]
+    first = numbers[len(numbers) // 2]  # 4, which most clear groups show in
+    others = [c for c in numbers if c != first]
+    groupings = [partial(agreements, numbers=[first])]
+    groupings += [partial(agreements, numbers=others)] if others else []
+    groupings.append(partial(agreements_in_parts, numbers=numbers, modal=modal))
+    permuted = beyond(scores, shuffle, [energies, *groupings], "with permuted columns")
     rotated = np.array([np.nan])  # a continuum of independent columns is nothing to ask about
     p_permuted, p_rotated = share_beyond(permuted), np.nan
     verdict = "nothing"
@@ -297,13 +310,8 @@ def find_structure(
         narrow = codes is None and scores.shape[1] <= defaults.STRUCTURE_NARROW
         table = smoothed_scores(values) if narrow else scores
         copies = RotatedCopies(table, rng)
-        measure, own = agree, own[:-N_ENERGIES]  # copies have its energies
-        if narrow:
-            measure = partial(valleys, leading=copies.leading)
-            with one_thread():
-                own = measure(table, rng=rng)
-        rngs = rng.spawn(n_tables)
-        rotated = beyond(measure, own, copies.draw, rngs, "with the same correlations")
+        measures = [partial(valleys, leading=copies.leading)] if narrow else groupings
+        rotated = beyond(table, copies.draw, measures, "with the same correlations")
         p_rotated = share_beyond(rotated)
         verdict = "clusters" if p_rotated <= level else "gradient"
     return StructureTest(
@@ -371,43 +379,22 @@ def beyond_others(values: np.ndarray) -> np.ndarray:
     return np.asarray(((values - mean) / deviation).max(axis=1))
 
 
-def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return how far groupings of the samples agree, on all columns and on some of them.
+def agreements(R: np.ndarray, rng: np.random.Generator, *, numbers: Sequence[int]) -> np.ndarray:
+    """Return how far groupings of the samples agree, for each number of groups.
 
-    For each number of groups the mean mutual information of groupings of the whole table, of those
-    columns that have most of their variance between the former groups, of the hat metrics of two
-    halves of the columns, and of the first of the columns ``modal``. (These were chosen by what no
-    copy changes, the values of each column by itself: they are the same in all copies.) Last come
-    ``N_ENERGIES`` shares of variance of leading components, in logarithms.
+    The mean mutual information of groupings of the whole table, of the hat metrics of two halves of
+    the columns, and of those columns that have most of their variance between the former groups.
     """
-    n, d = R.shape
-    numbers = [c for c in defaults.STRUCTURE_NUMBERS if c <= max(2, n // defaults.STRUCTURE_GROUP)]
-    links = max(2, min(10, n // 3))
+    d = R.shape[1]
     points = components(R, rng, count=defaults.FEW_COMPONENTS)
     few = points[:, : defaults.STRUCTURE_COMPONENTS]
     tables = [R]
     if d >= FEWEST_SPLIT:
         tables += [R[:, np.sort(half)] for half in np.array_split(rng.permutation(d), 2)]
     hats = [hat_view(as_operator(one, scale="unit"), numbers[-1]) for one in tables]
-    views = [plain_view(points), *hats]
-    cuts = [clusterings(view, links, numbers[-1], rng) for view in views]
+    cuts = [clusterings(view, numbers[-1], rng) for view in (plain_view(points), *hats)]
     n_telling = min(d, max(4, min(defaults.SECOND_SIZES[0], d // 8)))
-    sizes = sorted({min(count, len(modal) // 2) for count in defaults.MODE_COLUMNS} - {0, 1})
-
-    def of_columns(columns: np.ndarray, *numbers: int) -> Iterator[float]:
-        """Say for each number how far groupings by some columns agree."""
-        part = R[:, columns]
-        inside = components(part, rng, count=defaults.STRUCTURE_COMPONENTS)
-        cut = clusterings(plain_view(inside), links, numbers[-1], rng)
-        for c in numbers:
-            found = [cut.labels(c), kmeans(inside, c, rng)]
-            found.append(sparse(part, found[-1], c, len(columns) // 3, rng))
-            yield agreement_of(found)
-
     found: list[float] = []
-    if sizes:  # one statistic of all sizes: several would dilute the others
-        in_parts = [list(of_columns(modal[:size], *numbers)) for size in sizes]
-        found += np.mean(in_parts, axis=0).tolist()
     for c in numbers:
         first = [cut.labels(c) for cut in cuts]
         apart, first = first[2:], first[:2]
@@ -416,27 +403,46 @@ def agreements(R: np.ndarray, modal: np.ndarray, rng: np.random.Generator) -> np
         shown = sum(sparse_weights(R, labels, d) for labels in first)  # between the clusters
         telling = np.argpartition(-shown, n_telling - 1)[:n_telling]
         found += [agreement_of(one) for one in (first, apart) if one]
-        found += of_columns(telling, c)
-    return np.array([*found, *energies_of(few, R.size)])
+        found += agreements_by(R[:, telling], [c], rng)
+    return np.array(found)
+
+
+def agreements_in_parts(
+    R: np.ndarray, rng: np.random.Generator, *, numbers: Sequence[int], modal: np.ndarray
+) -> np.ndarray:
+    """Return how far groupings by the first of the columns ``modal`` agree.
+
+    These were chosen by what no copy changes, the values of each column by itself: they are the
+    same in all copies. Sizes make one statistic: several would dilute the others.
+    """
+    sizes = sorted({min(count, len(modal) // 2) for count in defaults.MODE_COLUMNS} - {0, 1})
+    found = [agreements_by(R[:, modal[:size]], numbers, rng) for size in sizes]
+    return np.mean(found, axis=0) if found else np.empty(0)
+
+
+def agreements_by(R: np.ndarray, numbers: Sequence[int], rng: np.random.Generator) -> list[float]:
+    """Return how far groupings by a few columns agree, for each number of groups."""
+    points = components(R, rng, count=defaults.STRUCTURE_COMPONENTS)
+    cut = clusterings(plain_view(points), numbers[-1], rng)
+    found = []
+    for c in numbers:
+        labels = [cut.labels(c), kmeans(points, c, rng)]
+        labels.append(sparse(R, labels[-1], c, R.shape[1] // 3, rng))
+        found.append(agreement_of(labels))
+    return found
 
 
 def energies(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the shares of variance with which :func:`agreements` end."""
-    points = components(R, rng, count=defaults.FEW_COMPONENTS)
-    return energies_of(points[:, : defaults.STRUCTURE_COMPONENTS], R.size)
-
-
-def energies_of(few: np.ndarray, size: int) -> np.ndarray:
-    """Return those of one and of a few components; logarithms of any shares vary alike."""
-    energy = np.log(np.cumsum(np.sum(few**2, axis=0)) / size)
+    """Return shares of variance of one and of a few components; logarithms of any vary alike."""
+    few = components(R, rng, count=defaults.FEW_COMPONENTS)[:, : defaults.STRUCTURE_COMPONENTS]
+    energy = np.log(np.cumsum(np.sum(few**2, axis=0)) / R.size)
     return np.array([energy[0], energy[-1]])
 
 
-def clusterings(
-    view: View, n_neighbors: int, most: int, rng: np.random.Generator
-) -> SpectralClusterings:
+def clusterings(view: View, most: int, rng: np.random.Generator) -> SpectralClusterings:
     """Return the spectral clusterings of a view, for up to ``most`` clusters."""
-    graph = self_tuning_graph(view.distances, n_neighbors=n_neighbors)
+    links = max(2, min(10, len(view.distances.rounding) // 3))
+    graph = self_tuning_graph(view.distances, n_neighbors=links)
     seeds = np.random.RandomState(int(rng.integers(2**31)))
     return SpectralClusterings(graph, most, random_state=seeds, n_starts=defaults.HYPOTHESIS_STARTS)
 

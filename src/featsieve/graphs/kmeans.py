@@ -31,38 +31,35 @@ def kmeans(
         means = [_means(points, labels, n_clusters) for labels in starts]
         centres, n_starts = np.concatenate([centres, means]), n_starts + len(starts)
     tie = float(TIE * np.einsum("ij,ij->", points, points) / n)
+    counted = np.hstack([points, np.ones((n, 1))])  # sums over these have the sizes last
     # precise enough to compare, with the tie in mind; stored by columns: products are quicker
-    rough = np.ascontiguousarray(points.T, dtype=np.float32)
-    labels = np.full((n_starts, n), -1, dtype=np.int32)
-    clusters = np.arange(n_clusters, dtype=np.int32)[:, None]
-    sums, sizes = np.zeros_like(centres), np.zeros((n_starts, n_clusters, 1))
+    rough = np.ascontiguousarray(counted.T, dtype=np.float32)
+    members = np.zeros((n_starts, n_clusters, n), dtype=bool)
     spread = np.empty(n_starts)
     running = np.arange(n_starts)
     for _ in range(MAX_STEPS):
         # |x - c|^2 without |x|^2, for all starts in one product, samples along the last axis
-        distances = (-2.0 * centres.reshape(-1, r)).astype(np.float32) @ rough
-        distances = distances.reshape(-1, n_clusters, n)
-        lengths = np.einsum("skr,skr->sk", centres, centres)
-        distances += lengths.astype(np.float32)[:, :, None]
+        lengths = np.einsum("skr,skr->sk", centres, centres)[:, :, None]
+        lines = np.concatenate([-2.0 * centres, lengths], axis=2).astype(np.float32)
+        distances = (lines.reshape(-1, r + 1) @ rough).reshape(-1, n_clusters, n)
         nearest = distances.min(axis=1)
         spread[running] = nearest.sum(axis=1, dtype=np.float64)
-        before, found = labels[running], _first_below(distances, nearest + tie)
-        differs = found != before
-        moved = differs.any(axis=1)
-        labels[running] = found
+        near = distances <= (nearest + tie)[:, None]
+        if np.count_nonzero(near) > nearest.size:
+            near &= np.cumsum(near, axis=1) == 1  # of equal ones the first
+        moved = (near != members[running]).any(axis=(1, 2))
+        members[running] = near
         running = running[moved]
         if len(running) == 0:
             break
-        # Sums change by the samples that move: few, after the first steps.
-        some = np.flatnonzero(differs.any(axis=0))
-        joined, left = (one[moved][:, None, some] == clusters for one in (found, before))
-        change = joined.astype(np.float64) - left
-        step = change.reshape(-1, len(some)) @ points[some]
-        sums = sums[moved] + step.reshape(-1, n_clusters, r)
-        sizes = sizes[moved] + change.sum(axis=2, keepdims=True)
-        centres = np.where(sizes > 0.0, sums / np.maximum(sizes, 1.0), centres[moved])
+        totals = near[moved].reshape(-1, n).astype(np.float64) @ counted
+        totals = totals.reshape(-1, n_clusters, r + 1)
+        sums, sizes, before = totals[:, :, :r], totals[:, :, r:], centres[moved]
+        centres = sums / np.maximum(sizes, 1.0)
+        if not sizes.all():  # nobody is nearest to a centre: it stays
+            centres = np.where(sizes > 0.0, centres, before)
     best = int(_first_smallest(spread, n * tie))
-    return fill_empty(labels[best], n_clusters)
+    return fill_empty(members[best].argmax(axis=0), n_clusters)
 
 
 def first_centres(
@@ -81,9 +78,7 @@ def first_centres(
     for k in range(1, n_clusters):
         cumulative = np.cumsum(nearest, axis=1)
         drawn = rng.random((n_starts, n_trials)) * cumulative[:, -1:]
-        trials = np.stack(
-            [np.searchsorted(total, one) for total, one in zip(cumulative, drawn, strict=True)]
-        )
+        trials = np.count_nonzero(cumulative[:, None] < drawn[:, :, None], axis=2)
         trials = np.minimum(trials, n - 1)
         distances = _distances(points, squares, trials.ravel()).reshape(n_starts, n_trials, n)
         nearer = np.minimum(nearest[:, None], distances)
@@ -109,16 +104,6 @@ def fill_empty(labels: np.ndarray, n_clusters: int) -> np.ndarray:
         sizes[largest] -= 1
         sizes[empty] += 1
     return labels
-
-
-def _first_below(distances: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """Return which along the middle axis is the first up to the limit."""
-    found = np.zeros(limit.shape, dtype=np.int32)
-    beyond = np.ones(limit.shape, dtype=bool)
-    for k in range(distances.shape[1] - 1):  # one of them is
-        beyond &= distances[:, k] > limit
-        found += beyond
-    return found
 
 
 def _first_smallest(values: np.ndarray, tie: float) -> np.ndarray:

@@ -23,7 +23,7 @@ LARGEST_DENSE = 1000
 LARGEST_DENSE_ROUGH = 400
 # Lanczos is no use for a large share of the spectrum: then up to this many.
 LARGEST_DENSE_ANYWAY = 5000
-# Tolerance of eigenvectors where Lanczos does not converge.
+# Tolerance of eigenvectors that clusters are found in, and where Lanczos does not converge.
 ROUGH = 1e-3
 
 
@@ -71,7 +71,7 @@ def spectral_points(
 
 
 class SpectralClusterings:
-    """Spectral clusterings of one graph for many numbers of clusters, from one decomposition.
+    """Spectral clusterings of one graph for many numbers of clusters, from one rough decomposition.
 
     (Two, where the graph is not connected: see :func:`spectral_labels`.)
     """
@@ -92,7 +92,7 @@ class SpectralClusterings:
         counts = {most} if self.n_bridged < 2 else {most, self.n_bridged}
         self.vectors = {
             count: _leading_eigenvectors(
-                adjacency, root, count, random_state=random_state, bridge=bridge
+                adjacency, root, count, random_state=random_state, bridge=bridge, tol=ROUGH
             )
             for count in counts
         }
@@ -102,7 +102,7 @@ class SpectralClusterings:
         bridged = n_clusters <= self.n_bridged and self.n_bridged in self.vectors
         vectors = self.vectors[self.n_bridged if bridged else max(self.vectors)]
         # The dense solver lists the largest eigenvalue last, Lanczos first.
-        rising = _takes_dense(*vectors.shape)
+        rising = _takes_dense(*vectors.shape, rough=True)
         leading = vectors[:, -n_clusters:] if rising else vectors[:, :n_clusters]
         rng = np.random.default_rng(self.random_state.randint(np.iinfo(np.int32).max))
         return by_first_sample(kmeans(unit_rows(leading), n_clusters, rng, n_starts=self.n_starts))
