@@ -21,6 +21,7 @@ Numbers of clusters and q-values: benchmarks/calibration_clusters.py and calibra
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration.py [--tables 100] [--planted 10]
        [--first 1000] [--jobs 2] [--kept rows.jsonl] [--known] [--narrow]
        [--output benchmarks/results/calibration.md]
+       python benchmarks/calibration.py --constants [--tables 3] [--planted 2] ...
 """
 
 import json
@@ -160,9 +161,39 @@ def narrow_table(kind: str, rng: np.random.Generator) -> np.ndarray:
                 return X
 
 
-def verdict(group: str, kind: Any, seed: int) -> dict[str, Any]:
-    """Return the answer of the test for one table."""
+CONSTANTS = """What half and double of the constants of the structure test do to its answers.
+
+Shares of tables that are called clusters, of kinds as in calibration.md: correlated without groups,
+the harder five of these, and tables with clusters. One constant is changed at a time (of several
+numbers all; of a quantile what is left to 1). Rows of other random states change no constant: they
+show what differs by chance. STRUCTURE_TABLES has no half: 19 copies are the fewest for p = 0.05.
+"""
+CHANGED: dict[str, tuple] = {
+    "STRUCTURE_NUMBERS": ((2, 4), (4, 8, 16)),
+    "STRUCTURE_GROUP": (2, 10),
+    "STRUCTURE_TABLES": (38,),
+    "CLEARLY_BEYOND": (3.0, 12.0),
+    "LEAST_SPREAD": (0.025, 0.1),
+    "DISTINCT_SHARE": (0.25, 1.0),
+    "STRUCTURE_NARROW": (10, 40),
+    "VALLEY_NUMBERS": ((2, 3), (4, 6, 8, 12)),
+    "VALLEY_WIDTH": (0.3, 1.2),
+    "SMOOTHED_RANKS": (0.25, 1.0),
+    "SKEW_QUANTILE": (0.95, 0.8),
+    "STRUCTURE_SAMPLES": (150, 600),
+    "STRUCTURE_COMPONENTS": (5, 20),
+    "STRUCTURE_ENTRIES": (750_000, 3_000_000),
+}
+
+
+def verdict(
+    group: str, kind: Any, seed: int, constants: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the answer of the test for one table, with some constants changed."""
     warnings.simplefilter("ignore")
+    changed = constants or {}
+    own = {name: getattr(defaults, name) for name in changed}
+    n_tables = changed.get("STRUCTURE_TABLES", defaults.STRUCTURE_TABLES)
     # seeds of a kind of tables do not depend on the others
     rng = np.random.default_rng([seed, *str((group, kind)).encode()])
     if group == "null":
@@ -179,7 +210,11 @@ def verdict(group: str, kind: Any, seed: int) -> dict[str, Any]:
     else:
         X = real_data.prepared(kind)[0]
     begun = time.perf_counter()
-    found = structure_test(X, random_state=seed)
+    for name, value in changed.items():
+        setattr(defaults, name, value)
+    found = structure_test(X, random_state=seed, n_tables=n_tables)
+    for name, value in own.items():
+        setattr(defaults, name, value)
     seconds = time.perf_counter() - begun
     return {"verdict": found.verdict, "seconds": seconds}
 
@@ -239,16 +274,67 @@ def n_columns(group: str, kind: Any) -> float:
     return known[group]() if group in known else 4 if kind in ("iris", "wine") else np.inf
 
 
+def changes() -> dict[str, tuple[int, dict[str, Any]]]:
+    """Return the first random state and the changed constants, by what is said of them."""
+    found: dict[str, tuple[int, dict[str, Any]]] = {"as it is": (0, {})}
+    found |= {f"other random states, {i}": (1000 * i, {}) for i in (1, 2)}
+    for name, values in CHANGED.items():
+        usual = getattr(defaults, name)
+        found |= {f"{name} = {usual}: {value}": (0, {name: value}) for value in values}
+    return found
+
+
+def constants_page(tables: int, planted: int, first: int, **settings: Any) -> list[str]:
+    """Return the lines of the page about constants."""
+    groups = {
+        "correlated": [("null", (k, shape)) for k in CORRELATED for shape in SHAPES],
+        "harder": [("null", (k, shape)) for k in EVEN for shape in SHAPES],
+        "planted": [("planted", (kind, "as made")) for kind in planted_kinds()],
+        "plain": [("plain", kind) for kind in PLAIN],
+        "narrow": [("narrow", kind) for kind in NARROW],
+    }
+    seeds = {
+        name: range(tables if name in ("correlated", "harder") else planted) for name in groups
+    }
+    cases = [
+        (*kind, first + state + seed, constants)
+        for state, constants in changes().values()
+        for name, kinds in groups.items()
+        for kind in kinds
+        for seed in seeds[name]
+    ]
+    found = iter(in_parallel(verdict, cases, **settings))
+    lines = table(
+        ["constant", *(f"{name} ({len(groups[name]) * len(seeds[name])})" for name in groups)], []
+    )
+    for words in changes():
+        cells = []
+        for name, kinds in groups.items():
+            own = [next(found)["verdict"] == "clusters" for _ in kinds for _ in seeds[name]]
+            cells.append(f"{np.mean(own):.2f}")
+        lines.append(line([words, *cells]))
+    return lines
+
+
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--tables", type=int, default=100, help="of each null kind and shape")
     parser.add_argument("--planted", type=int, default=10, help="of each kind with clusters")
+    parser.add_argument("--constants", action="store_true", help="what half and double of them do")
     parser.add_argument("--first", type=int, default=1000, help="the first random state")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kept", type=Path, help="file of answers, to stop and go on")
     parser.add_argument("--known", action="store_true", help="a page of what is kept so far")
     parser.add_argument("--narrow", action="store_true", help="tables of up to 20 columns only")
     arguments = parser.parse_args()
+    if arguments.constants:
+        lines = constants_page(
+            *(arguments.tables, arguments.planted, arguments.first),
+            jobs=arguments.jobs,
+            kept=arguments.kept,
+        )
+        finish(arguments.output, "Constants of the structure test", CONSTANTS, lines)
+        return
     some = range(arguments.first, arguments.first + arguments.planted)
     many = range(arguments.first, arguments.first + arguments.tables)
     kinds = (*INDEPENDENT, *CORRELATED, CURVED, *EVEN)

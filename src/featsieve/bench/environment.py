@@ -25,6 +25,8 @@ NOT_COMPUTING = (
     *(f"bench/{name}.py" for name in ("environment", "parse", "plan", "pool")),
     *(f"bench/{name}.py" for name in ("results", "run", "store")),
 )
+# Lines of nothing but a comment: what was chosen is not what was said about it.
+COMMENTS = re.compile(rb"^ *#.*\n", re.MULTILINE)
 
 
 @cache
@@ -55,7 +57,7 @@ def source_hash() -> str:
     for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
         name = path.relative_to(folder).as_posix()
         if not name.startswith(NOT_COMPUTING):
-            content = path.read_bytes().replace(b"\r\n", b"\n")
+            content = COMMENTS.sub(b"", path.read_bytes().replace(b"\r\n", b"\n"))
             digest.update(f"{name} {len(content)} ".encode() + content)
     return digest.hexdigest()[:16]
 
