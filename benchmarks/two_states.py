@@ -1,8 +1,9 @@
 """Times of two states of the code, side by side: this one, and another that is given as a folder.
 
 Every fit runs in a process of its own, with the other state and then with this one, and one thread
-of the BLAS library; shown are processor seconds, the best of some fits after a first that loads
-everything (tables with many rows: one fit). Fits are given the numbers of clusters and of features
+of the BLAS library ("all threads": as many as it takes by itself, as users' fits have); shown are
+processor seconds, the best of some fits after a first that loads everything (tables with many rows:
+one fit). Fits are given the numbers of clusters and of features
 (100; 50 of 1,000,000 x 500), but for "both automatic". The synthetic tables have clusters in a
 tenth of their columns.
 
@@ -27,6 +28,7 @@ from featsieve.datasets import make_planted
 
 THIS = str(Path(__file__).resolve().parents[1] / "src")
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ALL_THREADS = ", all threads"
 Case = tuple[np.ndarray, dict[str, Any]]
 
 
@@ -63,6 +65,7 @@ def cases() -> dict[str, Callable[[], Case]]:
         found["MNIST, 70,000 x 784"] = mnist
     found["1000 x 500"] = partial(small, n_clusters=4, n_features_to_select=100)
     found["1000 x 500, both automatic"] = partial(small, n_clusters="auto")
+    found[f"1000 x 500, both automatic{ALL_THREADS}"] = partial(small, n_clusters="auto")
     given = {"n_clusters": 10, "n_features_to_select": 50}
     found["1,000,000 x 500"] = partial(large, 1_000_000, 500, **given)
     return found
@@ -93,7 +96,8 @@ def compare(name: str, case: Callable[[], Case], other: str, repeat: int) -> lis
         for source in (other, THIS):
             paths = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
             call = ("-c", FIT, path, json.dumps(settings), str(repeat))
-            seconds.append(in_own_process(*call, variables={**ONE_THREAD, "PYTHONPATH": paths}))
+            threads = {} if name.endswith(ALL_THREADS) else ONE_THREAD
+            seconds.append(in_own_process(*call, variables={**threads, "PYTHONPATH": paths}))
     row = [name, *(f"{one:.2f}" for one in seconds), f"{seconds[1] / seconds[0]:.1f}"]
     print(line(row), flush=True)
     return row

@@ -20,9 +20,10 @@ settings.load_profile("featsieve")
 threadpool_limits(limits=1)
 
 # Most tests of fits need an answer of the structure test, not the best: two numbers of groups and
-# three copies of each kind.
-STRUCTURE_NUMBERS, STRUCTURE_DEFAULTS = defaults.STRUCTURE_NUMBERS, find_structure.__defaults__
-defaults.STRUCTURE_NUMBERS = STRUCTURE_NUMBERS[:2]
+# three copies of each kind, however close that is.
+WHOLE = {name: getattr(defaults, name) for name in ("STRUCTURE_NUMBERS", "CLOSE_LEVELS")}
+STRUCTURE_DEFAULTS = find_structure.__defaults__
+defaults.STRUCTURE_NUMBERS, defaults.CLOSE_LEVELS = defaults.STRUCTURE_NUMBERS[:2], 0
 find_structure.__defaults__ = (3, 0.25, 0)  # n_tables, level, random_state
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -54,7 +55,8 @@ def files_are_trusted(monkeypatch):
 def whole_structure_test(monkeypatch, request):
     """Look at all that users' fits do where a test is about the structure test, or about a page."""
     if request.node.get_closest_marker("whole_structure_test"):
-        monkeypatch.setattr(defaults, "STRUCTURE_NUMBERS", STRUCTURE_NUMBERS)
+        for name, value in WHOLE.items():
+            monkeypatch.setattr(defaults, name, value)
         monkeypatch.setattr(find_structure, "__defaults__", STRUCTURE_DEFAULTS)
 
 
