@@ -18,12 +18,13 @@ _TIME = r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
 DATE_OF_NUMBERS = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2\d{{4}}{_TIME}")
 _MONTH = "(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*"
 DATE = re.compile(
-    rf"(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-. ]+{_MONTH}[-. ,]+\d{{4}}"
+    rf"(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-. ]+{_MONTH}[-. ,]+(\d{{4}}|\d{{2}})"
     rf"|{_MONTH}[. ]+\d{{1,2}}[, ]+\d{{4}}){_TIME}",
     re.IGNORECASE,
 )
 DAY = 86400  # seconds
-MISSING_WORDS = {"", "?"}
+# What stands for a missing word, in small letters; "none" and "unknown" may be answers.
+MISSING_WORDS = {*("", "?", "-", "--", "---", ".", ".."), *("n/a", "n.a.", "n.a", "n.d.", "nan")}
 
 
 class Table(dict[str, np.ndarray]):
@@ -289,7 +290,7 @@ def column_words(column: Any) -> list[str | None]:
     for cell, missing in zip(column.tolist(), column.isna().tolist(), strict=True):
         whole = isinstance(cell, float) and not missing and cell.is_integer()
         word = "" if missing else str(int(cell) if whole else cell).strip()
-        words.append(None if word in MISSING_WORDS else word)
+        words.append(None if word.lower() in MISSING_WORDS else word)
     return words
 
 

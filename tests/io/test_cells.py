@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featsieve.io.cells import is_plain, read_number, read_numbers
+from featsieve.io.cells import is_plain, read_number, read_numbers, without_gaps
 
 NAN = float("nan")
 
@@ -135,3 +135,39 @@ def test_columns_mostly_below_detection_hold_numbers():
     found = read_numbers(pd.Series(["<LOD"] * 5 + ["0.2", "trace", "0.3"]))
     assert found.was == ["<LOD"] * 5 + ["trace"]
     np.testing.assert_array_equal(found.values, [np.nan] * 5 + [0.2, np.nan, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ([26.0, 31.5, -999.0, 40.0, -999.0], -999.0),
+        ([1.0, 2.0, 9999.0, 9999.0, 3.0, np.nan], 9999.0),
+        ([0.2, -99.0, 0.4, -99.0, 0.1], -99.0),
+        ([26.0, 31.5, -999.0, 40.0, 33.0], None),  # once: a mistake, or a value
+        ([1.0, 2.0, 99.0, 99.0, 3.0], None),  # an age
+        ([-999.0, -999.0, -999.0, 1.0, 2.0], None),  # most cells
+        ([0.0, 700.0, 999.0, 999.0, 650.0], None),  # no further away than the others
+        ([1.0, 2.0, -998.0, -998.0, 3.0], None),
+    ],
+)
+def test_codes_for_missing_numbers(values, code):
+    values = np.array(values)
+    found = without_gaps(values, ".")
+    if code is None:
+        assert found is None
+        return
+    np.testing.assert_array_equal(found.values, np.where(values == code, np.nan, values))
+    assert found.was == [f"{code:g}"] * 2
+    # rows that come later are read by it, where it stands once, and where cells are text
+    later = without_gaps(np.array([1.0, code]), ",", mark=found.decimal)
+    np.testing.assert_array_equal(later.values, [1.0, np.nan])
+    words = read_numbers(pd.Series(["<5", f"{code:g}", "7"]), mark=found.decimal)
+    np.testing.assert_array_equal(words.values, [5.0, np.nan, 7.0])
+    assert words.decimal == found.decimal
+    assert without_gaps(np.array([1.0, 2.0]), ".", mark=".") is None
+
+
+def test_infinite_numbers_are_gaps():
+    found = without_gaps(np.array([1.0, np.inf, 3.0], dtype=np.float32), ".")
+    np.testing.assert_array_equal(found.values, [1.0, np.nan, 3.0])
+    assert (found.values.dtype, found.was, found.decimal) == (np.float32, ["inf"], ".")

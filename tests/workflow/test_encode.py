@@ -70,6 +70,7 @@ def test_the_rule_of_encoding():
         (["3.4.2024", "5.6.2024"], ["2024-04-03", "2024-06-05"]),
         (["31 May 2024", "Jun 1, 2024"], ["2024-05-31", "2024-06-01"]),
         (["2024/05/31", "2024/6/1"], ["2024-05-31", "2024-06-01"]),
+        (["15-Oct-22", "3-Nov-98"], ["2022-10-15", "1998-11-03"]),
     ],
 )
 def test_usual_forms_of_dates(words, expected):
@@ -91,6 +92,32 @@ def test_dates_that_may_be_two_days_are_refused_with_the_fix(tmp_path):
     assert Encoding.of(["31/12/2024", "12/31/2024"]).kind == "category"  # not both are dates
     with pytest.raises(ValueError, match="'12/31/2024' is no date"):
         Encoding("date", ("day",)).codes(["12/31/2024"])
+
+
+def test_cells_that_hold_no_word_and_capital_letters(tmp_path):
+    """What stands for a gap is one among words, too; --repair spells words alike, also later."""
+    frame = animals().assign(visit=[f"{1 + i % 28}/3/2024" for i in range(90)], humidity=55.5)
+    frame.loc[::9, ["coat", "tame", "visit"]] = "-"
+    frame.loc[1::9, "tame"], frame.loc[::7, "size"] = "n/a", frame["size"][::7].str.upper()
+    frame["humidity"] = np.where(np.arange(90) % 10 == 0, -999, np.arange(90))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    plain = read(tmp_path / "t.csv", encode=True)
+    assert plain.encodings["tame"].levels == ("no", "yes")
+    assert plain.encodings["visit"].kind == "date"
+    assert len(plain.encodings["size"].levels) == 6
+    table = read(tmp_path / "t.csv", encode=True, repair=True)
+    assert set(table.encodings["size"].levels) == {"small", "mid", "large"}
+    changes = pd.DataFrame(table.origin.changes)
+    assert changes["column"].value_counts().to_dict() == {"size": 13, "humidity": 9}
+    upper = changes["column"] == "size"
+    assert (changes["was"][upper].str.lower() == changes["now"][upper]).all()
+    run = select_features(table, impute="category", keep=["size", "humidity"], **FAST)
+    frame.iloc[:5].assign(size="LARGE", humidity=[1, -999, 2, 3, 4]).to_csv(tmp_path / "new.csv")
+    reduced, _, _ = apply_model(run.model, tmp_path / "new.csv")
+    words = reduced.encodings["size"].words(reduced.X[:, reduced.names.index("size")])
+    assert words == ["large"] * 5
+    filled = np.nanmedian(table.X[:, table.names.index("humidity")])
+    assert reduced.X[1, reduced.names.index("humidity")] == filled
 
 
 def test_words_beyond_the_levels_have_no_indicator():

@@ -105,7 +105,7 @@ def test_odd_columns_are_told_with_the_fix(X):
     frame["row id"] = np.arange(1, 31)
     ready = prepare_table(frame)
     about_rows, about_constants = ready.notes
-    assert about_rows.startswith("Row numbers would be taken as features: column 'row id'.")
+    assert about_rows.startswith("Numbers of rows would be taken as features: column 'row id'.")
     assert "--drop 'row id'" in about_rows
     assert "--id-column 'row id'" in about_rows
     assert about_constants == "Constant, and nothing to select: 2 columns ('B', 'D')."

@@ -122,8 +122,7 @@ def show_selection(
     """Print what was found (features beyond the best are ``listed`` in a file), and the files."""
     from rich.text import Text
 
-    verdict, selected = summary["answer"][:2]  # more is said below
-    console.print(Text(f"\n{verdict} {selected}\n", style="bold"))
+    console.print(Text(f"\n{' '.join(summary['answer'])}\n", style="bold"))
     console.print(_best_features(summary, listed))
     console.print(text_grid([("-", word) for word in summary["words"][1:]], gap=1))
     if summary["caveats"]:

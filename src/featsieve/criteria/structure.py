@@ -116,9 +116,13 @@ class StructureTest:
     @property
     def _looked_at(self) -> str:
         """What of the table was looked at, if not all, and whether that is little."""
-        (n, d), few, count = self.table_shape, "", len(self.null_permuted)
-        if self.p_permuted * (count + 1) < 1.5:  # a share of count + 1 tables
-            few = f" With {count} copies, p cannot be less than {self.p_permuted:.2g}."
+        (n, d), few = self.table_shape, ""
+        p, null = self.p_permuted, self.null_permuted
+        if p <= self.level:
+            p, null = self.p_rotated, self.null_rotated
+        count = len(null)
+        if p * (count + 1) < 1.5:  # a share of count + 1 tables
+            few = f" With {count} copies, p cannot be less than {p:.2g}."
         if self.verdict == "gradient" and self.p_rotated <= 2.0 * self.level:
             few += " That is close: other random states, or more copies, may answer otherwise."
         if self.n_samples < defaults.STRUCTURE_FEW and self.verdict != "clusters":

@@ -42,6 +42,7 @@ WITH_UNIT = re.compile(
 # A level such as "18-29", beside which "<18" and "65+" are no numbers either.
 RANGE = re.compile(r"\d+(\.\d+)?\s*(-|\u2013|to)\s*\d+(\.\d+)?")
 DIFFERENT = "?"  # in the place of the unit, where there are several
+CODE = "="  # behind the mark of a column of plain numbers: what stands for a missing one
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,7 @@ def read_numbers(
     0.5 beside bare numbers that all lie between 0 and 1. ``mark`` is what `Numbers.decimal` was for
     this column before, and settles these, and the unit.
     """
+    mark, _, code = (mark or "").partition(CODE)
     decimal, scaled = (mark[:1], mark[1:2] == "%") if mark else (decimal, False)
     try:
         codes, cells = column.factorize()
@@ -111,10 +113,10 @@ def read_numbers(
     small = [word.strip().lower() for word in words]
     counts = np.bincount(codes[codes >= 0], minlength=len(words))
     n_ranges = sum(RANGE.fullmatch(word) is not None for word in small)
-    if mark is None and 0 < len(words) <= 2 * n_ranges and len(words) ** 2 <= counts.sum():
+    if not mark and 0 < len(words) <= 2 * n_ranges and len(words) ** 2 <= counts.sum():
         return None
     used, plain = decimal, np.array([is_plain(word, decimal=decimal) for word in words], dtype=bool)
-    cells, unit, units = _without_unit(words, (mark or "")[1:].lstrip("%"))
+    cells, unit, units = _without_unit(words, mark[1:].lstrip("%"))
     if all(word in TRUTHS or word in GAPS for word in small) and set(small) & set(TRUTHS):
         values = np.array([TRUTHS.get(word, np.nan) for word in small])
         plain = np.isfinite(values)
@@ -131,12 +133,16 @@ def read_numbers(
         plain &= used == decimal
         signed = np.array(["%" in word for word in words], dtype=bool)
         bare = values[~signed & np.isfinite(values)]
-        if mark is None and signed.any() and len(bare):
+        if not mark and signed.any() and len(bare):
             scaled = bool(((bare >= 0) & (bare <= 1)).all())
         if scaled:
             values[signed] /= 100
             used += "%"
         used += unit
+    if code:
+        plain &= values != float(code)
+        values[values == float(code)] = np.nan
+        used += CODE + code
     rows = np.flatnonzero(np.append(~plain, False)[codes])  # -1 is an empty cell
     return Numbers(
         np.append(values, np.nan)[codes],
@@ -146,6 +152,35 @@ def read_numbers(
         int(counts.sum()),
         units,
     )
+
+
+def without_gaps(values: np.ndarray, decimal: str, mark: str | None = None) -> Numbers | None:
+    """Return plain numbers with NaN for infinite ones and a code such as -999, None if none is.
+
+    A code is written in nines only, stands in several cells, and is further from all other values
+    than these are from each other. ``mark`` is what `Numbers.decimal` was for this column before.
+    """
+    known, _, before = (mark or decimal).partition(CODE)
+    code = float(before) if before else _missing_code(values) if mark is None else None
+    odd = np.isinf(values) if code is None else np.isinf(values) | (values == code)
+    rows, n_cells = np.flatnonzero(odd), int(np.count_nonzero(values == values))
+    if not len(rows) and not before:
+        return None
+    was = [f"{value:g}" for value in values[rows].tolist()]
+    used = known if code is None else f"{known}{CODE}{code:g}"
+    return Numbers(np.where(odd, np.nan, values), rows, was, used, n_cells)
+
+
+def _missing_code(values: np.ndarray) -> float | None:
+    """Return the smallest or the largest value of a column if it looks like a code."""
+    known = values[np.isfinite(values)]
+    for code in (known.min(), known.max()) if len(known) else ():
+        if code % 1 == 0 and re.fullmatch("-9{2,}|9{3,}", f"{code:.0f}"):
+            others = known[known != code]
+            several = 1 < len(known) - len(others) < len(others)
+            if several and np.abs(others - code).min() > np.ptp(others):
+                return float(code)
+    return None
 
 
 def _without_unit(words: list[str], known: str) -> tuple[list[str], str, tuple[str, ...]]:

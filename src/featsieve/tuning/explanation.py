@@ -201,6 +201,8 @@ def explain_features(
             reason[j] = f"redundant: r={correlation[j]:.2f} with {closest_name[j]}"
         elif word == "low score":
             reason[j] = ALSO if also[j] else f"ranked low: rank {rank[j]}"
+            if explained[j] and not also[j] and tested is not None:
+                reason[j] = f"goes with the clusters, but perhaps by chance: q={tested[j]:.2g}"
     constrained = {} if offer is None else _constrained(offer, names)
     for j in [] if offer is None else offer.kept_columns.tolist():
         reason[j] = f"{reason[j]}: to be kept"

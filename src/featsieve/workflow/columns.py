@@ -11,7 +11,7 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.io.names import name_words
 
 # Words for a number that tells rows apart: at the end of a name, or as a whole name.
-NUMBER_WORDS = {"id", "idx", "no", "nr", "number", "row"}
+NUMBER_WORDS = {"id", "idx", "no", "nr", "number", "row", "code", "card", "barcode", "sku"}
 ROW_WORDS = {"case", "index", "obs", "patient", "record", "rowid", "sample", "subject", "unnamed"}
 
 

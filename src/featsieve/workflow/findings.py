@@ -79,15 +79,17 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
     for text in origin.notes:
         yield Note(text, "file")
     if origin.repaired:
-        now = np.array(origin.changes["now"], dtype=np.float64)
-        gaps = int(np.isnan(now).sum())
-        numbers = "they" if not gaps else f"{len(now) - gaps:,} of these cells"
-        missing = f", {gaps:,} as missing" if gaps else ""
-        said = f"With --repair (in Python repair=True) {numbers} are read as numbers{missing}."
-        if not proposed:
-            said = f"{numbers[0].upper()}{numbers[1:]} were read as numbers{missing} (--repair)."
+        now = [value for value in origin.changes["now"] if not isinstance(value, str)]
+        gaps, words = int(np.isnan(now).sum()), len(origin.changes["now"]) - len(now)
+        ways = {"read as numbers": len(now) - gaps, "read as missing": gaps, "spelled alike": words}
+        ways = {way: count for way, count in ways.items() if count}
+        said = ", ".join(f"{count:,} are {way}" for way, count in ways.items())
+        said = f"Of these cells {said}" if len(ways) > 1 else f"They are {''.join(ways)}"
+        how = "with --repair (in Python repair=True)" if proposed else "(--repair)"
+        said = f"{said} {how}."
         limits = zip(origin.changes["was"], origin.changes["now"], strict=True)
-        found = [(was, x) for was, x in limits if str(was).lstrip()[:1] in ("<", ">") and x == x]
+        found = [(was, x) for was, x in limits if str(was).lstrip()[:1] in ("<", ">")]
+        found = [(was, x) for was, x in found if not isinstance(x, str) and x == x]
         for was, value in found[:1]:
             said += f" A limit counts as its number: {was!r} as {value:g}."
         yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
@@ -191,7 +193,7 @@ def _about_columns(table: Dataset, varying: Collection[str] = ()) -> Iterator[No
     if numbers:
         one = shlex.quote(numbers[0])
         yield Note(
-            f"Row numbers would be taken as features: {list_columns(numbers)}. Leave them out "
+            f"Numbers of rows would be taken as features: {list_columns(numbers)}. Leave them out "
             f"with --drop {one}, or make them the names of the samples with --id-column {one} (in "
             "Python drop, id_column).",
             "row-numbers",

@@ -1,13 +1,14 @@
 """Common to formats: what a request asks of a data frame or of a matrix, and classes to write."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from featsieve.io.cells import Numbers, describe_odd, read_numbers
+from featsieve.io.cells import Numbers, describe_odd, read_numbers, without_gaps
 from featsieve.io.dataset import Dataset, Origin, as_table, make_dataset
 from featsieve.io.formats import Request
 from featsieve.io.guard import ColumnError, TableError
@@ -124,13 +125,13 @@ def _numbers(
         if str(frame[name].dtype).startswith(("object", "str"))
     }
     if request.repair is not None:
-        floats = frame.columns[[dtype.kind == "f" for dtype in frame.dtypes]]
-        found |= {name: _finite(frame[name], decimal) for name in floats}
+        plain = frame.columns[[dtype.kind in "iuf" for dtype in frame.dtypes]]
+        found |= {name: _without_gaps(frame[name], decimal, marks.get(name)) for name in plain}
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
-    encoded, told = dict[str, Encoding](), dict[str, str]()
+    encoded, told, spelled = dict[str, Encoding](), dict[str, str](), dict[str, Spelling]()
     if request.encode is not None:
-        frame, encoded, told = _encoded(frame, [*known, *text], request)
+        frame, encoded, told, spelled = _encoded(frame, [*known, *text], request)
         text = [name for name in text if name not in encoded]
     odd = {name: about for name, about in numbers.items() if len(about.changed)}
     _refuse(
@@ -149,17 +150,14 @@ def _numbers(
     return (
         frame,
         text,
-        _with_changes(origin, request, odd) if request.repair is not None else origin,
+        origin if request.repair is None else _with_changes(origin, request, odd, spelled),
     )
 
 
-def _finite(column: Any, decimal: str) -> Numbers | None:
-    """Return floats of any width with gaps in place of infinite ones, None if there are none."""
-    values = column.to_numpy(dtype=column.dtype.type, na_value=np.nan, copy=True)
-    infinite, n_cells = np.flatnonzero(np.isinf(values)), int(np.count_nonzero(values == values))
-    was = [str(value) for value in values[infinite].tolist()]
-    values[infinite] = np.nan
-    return Numbers(values, infinite, was, decimal, n_cells) if was else None
+def _without_gaps(column: Any, decimal: str, mark: str | None) -> Numbers | None:
+    """Return numbers of any width with gaps in place of those that are none."""
+    kind = column.dtype.type if column.dtype.kind == "f" else np.float64
+    return without_gaps(column.to_numpy(dtype=kind, na_value=np.nan), decimal, mark)
 
 
 def _refuse(text: list[str], odd: dict[str, Numbers], request: Request) -> None:
@@ -181,13 +179,48 @@ def _refuse(text: list[str], odd: dict[str, Numbers], request: Request) -> None:
     raise ColumnError("; ".join(said))
 
 
+@dataclass(frozen=True)
+class Spelling:
+    """Cells of a column of words that got another one's capital letters."""
+
+    rows: list[int]
+    was: list[str]
+    now: list[str]
+
+    def __str__(self) -> str:
+        pair = shorten([self.was[0], self.now[0]])
+        return f"words that differ in capital letters only ({pair}; the second is taken)"
+
+
+def _one_spelling(
+    words: list[str | None], levels: Sequence[str] = ()
+) -> tuple[list[str | None], Spelling]:
+    """Return words with capital letters as in most cells (or as in known levels), and changes."""
+    counts = Counter(word for word in words if word is not None)
+    order = [*levels, *sorted(counts, key=lambda word: (-counts[word], word))]
+    best: dict[str, str] = {}
+    for word in order:
+        best.setdefault(word.casefold(), word)
+    now = [None if word is None else best[word.casefold()] for word in words]
+    rows = [i for i, (old, new) in enumerate(zip(words, now, strict=True)) if old != new]
+    changes = [(str(words[i]), str(now[i])) for i in rows]
+    return now, Spelling(rows, [old for old, _ in changes], [new for _, new in changes])
+
+
 def _encoded(
     frame: Any, names: Sequence[str], request: Request
-) -> tuple[Any, dict[str, Encoding], dict[str, str]]:
-    """Return a frame with codes in columns of few words or known levels, and what is left out."""
-    codes, found, told = {}, {}, {}
+) -> tuple[Any, dict[str, Encoding], dict[str, str], dict[str, Spelling]]:
+    """Return a frame with codes in columns of few words or known levels, and what is left out.
+
+    Last come words that were repaired.
+    """
+    codes, found, told, spelled = {}, {}, {}, dict[str, Spelling]()
     for name in names:
         words, known = column_words(frame[name]), request.encode.get(name)
+        if request.repair is not None:
+            levels = known["levels"] if isinstance(known, dict) else known or ()
+            words, changes = _one_spelling(words, [str(level) for level in levels])
+            spelled |= {name: changes} if changes.rows else {}
         try:
             if known is None:
                 encoding = Encoding.of(words)
@@ -201,7 +234,8 @@ def _encoded(
             if not request.drop_text:
                 raise ColumnError(f"{name!r}: {error}") from error
             told[name] = f"Left out, {name!r}: {error}."
-    return frame.assign(**codes) if codes else frame, found, told
+    spelled = {name: one for name, one in spelled.items() if name in found}
+    return frame.assign(**codes) if codes else frame, found, told, spelled
 
 
 def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]) -> Origin:
@@ -221,7 +255,7 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
         if alike := [word for words in spelled.values() if len(words) > 1 for word in words]:
             notes.append(
                 f"{name!r} has words that differ in capital letters only, and count as different: "
-                f"{shorten(alike)}."
+                f"{shorten(alike)}; --repair (in Python repair=True) makes them one."
             )
         known = request.encode.get(name, one.levels)
         of_model = isinstance(known, dict)
@@ -238,7 +272,9 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
     return replace(origin, options=options, notes=(*origin.notes, *notes))
 
 
-def _with_changes(origin: Origin, request: Request, odd: dict[str, Numbers]) -> Origin:
+def _with_changes(
+    origin: Origin, request: Request, odd: dict[str, Numbers], spelled: dict[str, Spelling]
+) -> Origin:
     """Return what is known of a file with every cell that was repaired."""
     changes: dict[str, list[Any]] = {"row": [], "column": [], "was": [], "now": []}
     for name, about in odd.items():
@@ -246,8 +282,14 @@ def _with_changes(origin: Origin, request: Request, odd: dict[str, Numbers]) -> 
         changes["column"] += [name] * len(about.changed)
         changes["was"] += about.was
         changes["now"] += about.values[about.changed].tolist()
+    for name, words in spelled.items():
+        changes["row"] += [row + 1 for row in words.rows]
+        changes["column"] += [name] * len(words.rows)
+        changes["was"] += words.was
+        changes["now"] += words.now
     marks = {**request.repair, **{name: about.decimal for name, about in odd.items()}}
-    options, repaired = {**origin.options, "repair": marks}, {name: str(odd[name]) for name in odd}
+    repaired = {name: str(one) for name, one in {**odd, **spelled}.items()}
+    options = {**origin.options, "repair": marks}
     return replace(origin, options=options, repaired=repaired, changes=changes)
 
 

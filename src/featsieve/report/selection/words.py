@@ -125,12 +125,17 @@ def _go_with(summary: Mapping[str, Any]) -> str:
     """Say how many features go with the clusters, and which where not all are selected."""
     count, names = summary["number"]["significant"], _beside(summary)
     go = counted(count, "feature goes", "features go")
-    said = f"{go} with the clusters at q <= {defaults.QVALUE_LEVEL:g}"
+    said = f"{go} with {_them(summary)} at q <= {defaults.QVALUE_LEVEL:g}"
     if not names:
         return f"{said}."
     names += [""] * (count - len(names))  # of very many the rows hold the best only
     them = "it" if count == 1 else "them"
     return f"{said}: {listed(names, 10)}; --features significant selects {them}."
+
+
+def _them(summary: Mapping[str, Any]) -> str:
+    """Return what the samples were put into."""
+    return "the clusters" if form_clusters(summary) else "these parts"
 
 
 def _method(summary: Mapping[str, Any]) -> str:
@@ -189,13 +194,15 @@ def _significant(summary: Mapping[str, Any]) -> str:
     if count is None:
         return ""
     if not count:
-        return f"No feature by itself goes with the clusters at q <= {defaults.QVALUE_LEVEL:g}."
+        level = f"q <= {defaults.QVALUE_LEVEL:g}"
+        return f"No feature by itself goes with {_them(summary)} at {level}."
     fewest = ""
     if curve and count < number["selected"]:
         show = "one shows them" if number["selected"] == 1 else "ones show them together"
         fewest = f" The selected {show}, but not each can be told from chance by itself."
     elif curve:
-        fewest = f" {curve['chosen']} suffice{'s'[: curve['chosen'] == 1]} to show the clusters."
+        suffice = f"suffice{'s'[: curve['chosen'] == 1]}"
+        fewest = f" {curve['chosen']} {suffice} to show {_them(summary)}."
     return (
         f"{_go_with(summary)}{fewest} Of features called so, about {defaults.QVALUE_LEVEL:.0%} may "
         "be false; a q-value does not tell groups from gradients."
@@ -235,7 +242,7 @@ def _untold(clusters: Mapping[str, Any] | None) -> str:
     """Describe the clusters that no feature tells best."""
     rows = [row for row in (clusters or {}).get("rows", ()) if row.get("differs")]
     told = [f"cluster {row['name']} (differs most in {', '.join(row['differs'])})" for row in rows]
-    return f"No feature tells best: {listed(told)}." if told else ""
+    return f"Told by no single feature: {listed(told)}." if told else ""
 
 
 def _stability(stability: Mapping[str, Any] | None) -> str:
