@@ -254,8 +254,10 @@ def test_every_verdict_has_its_words(clear, verdicts):
         found = by_verdict[verdict]
         assert found.sentence.startswith(start)
         assert f"(p = {found.p_permuted:.2g})" in found.sentence
-        least = f"copies, p cannot be less than {found.p_permuted:.2g}." in found.sentence
-        assert least == (found.p_permuted <= 1 / (1 + len(found.null_permuted)))
+        last = "permuted" if verdict == "nothing" else "rotated"
+        p, null = getattr(found, f"p_{last}"), getattr(found, f"null_{last}")
+        least = f" With {len(null)} copies, p cannot be less than {p:.2g}." in found.sentence
+        assert least == (p <= 1 / (1 + len(null)))
         assert repr(found) == f"<StructureTest: {found.sentence}>"
         summary = found.summary()
         assert json.loads(json.dumps(summary, allow_nan=False)) == summary
