@@ -28,7 +28,7 @@ class CriterionCurve:
     errors : float array of shape (n_sizes,)
         Standard errors of the means (0 where a criterion has no runs).
     tolerance : float
-        Loss that is given up for fewer features.
+        Loss that is given up for fewer features, at least (see ``margin``).
     """
 
     criterion: str
@@ -44,8 +44,18 @@ class CriterionCurve:
 
     @property
     def chosen(self) -> int:
-        """The smallest size within the tolerance of the best."""
-        return int(self.sizes[(self.values >= self.values.max() - self.tolerance).argmax()])
+        """The smallest size within the margin of the best."""
+        return int(self.sizes[(self.values >= self.values.max() - self.margin).argmax()])
+
+    @property
+    def margin(self) -> float:
+        """Loss that is given up for fewer features.
+
+        The tolerance, or the standard error of the best value where that is more: the usual rule
+        of one standard error. Without a tolerance, none.
+        """
+        error = float(self.errors[self.values.argmax()])
+        return max(self.tolerance, error) if self.tolerance else 0.0
 
     @property
     def nearly_equal(self) -> np.ndarray:

@@ -99,8 +99,8 @@ class JASFS(ClusterModel):
         λ, the price of a feature. With the joint solver a feature is selected while it lowers the
         loss by at least this much. "auto" takes the smallest selection that shows the clusters as
         well as any: of up to 400 features, the fewest whose k-means labels have a modularity within
-        0.01 of the best, on the neighbour graph of all features (``path_.curve``). That is often
-        fewer than all that carry the structure: for these, set
+        0.01 (or its standard error) of the best, on the neighbour graph of all features
+        (``path_.curve``). That is often fewer than all that carry the structure: for these, set
         ``n_features_to_select="significant"``. It warns
         where the table shows no structure (:class:`~featsieve.tuning.NoStructureWarning`). With
         ``solver="paper"`` λ is 1e-3 then, and the number of its features is found likewise.

@@ -110,7 +110,7 @@ def criterion_curve(selection: Selection) -> dict[str, Any] | None:
                 "nearly_equal": curve.nearly_equal.tolist(),
                 "chosen": int(curve.chosen),
                 "equivalent": [int(size) for size in curve.equivalent_range],
-                "tolerance": float(curve.tolerance),
+                "tolerance": float(curve.margin),
                 "inner": depth > 0,
             }
     return None
