@@ -5,8 +5,7 @@ tables have no groups: in the first kinds columns are independent ("nothing" is 
 others they are correlated ("gradient" is right). The curved gradient, an arch, is the known
 exception; the last five kinds are harder than the others, since the copies without clusters have
 independent, symmetric factors and rows in no order: factors that are spread evenly or skewed,
-shares that sum to one, and rows that follow each other. (Rows that a later change of the copies did
-not touch were kept: `--kept`.)
+shares that sum to one, and rows that follow each other.
 
 "False alarms" is the share of tables that are called clusters, with its exact 95 % interval.
 Planted tables are those of `planted_kinds`, as made and with standardised columns, and plain ones:
@@ -19,7 +18,7 @@ the truth is, nobody knows.
 Numbers of clusters and q-values: benchmarks/calibration_clusters.py and calibration_qvalues.py.
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration.py [--tables 100] [--planted 10]
-       [--first 1000] [--jobs 2] [--kept rows.jsonl] [--known] [--narrow]
+       [--first 1000] [--jobs 2] [--kept rows.jsonl] [--known]
        [--output benchmarks/results/calibration.md]
        python benchmarks/calibration.py --constants [--tables 3] [--planted 2] ...
 """
@@ -340,7 +339,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kept", type=Path, help="file of answers, to stop and go on")
     parser.add_argument("--known", action="store_true", help="a page of what is kept so far")
-    parser.add_argument("--narrow", action="store_true", help="tables of up to 20 columns only")
     arguments = parser.parse_args()
     if arguments.constants:
         lines = constants_page(
@@ -364,8 +362,6 @@ def main() -> None:
     cases += [("narrow", kind, seed) for kind in NARROW for seed in some]
     cases += [("small", name, s) for name in ("iris", "wine", "breast cancer") for s in some]
     cases += [("null", kind, seed) for seed in many for kind in nulls]
-    if arguments.narrow:
-        cases = [case for case in cases if n_columns(*case[:2]) <= defaults.STRUCTURE_NARROW]
     if arguments.known:
         known = {key for key, _ in map(json.loads, arguments.kept.read_text().splitlines())}
         cases = [case for case in cases if repr(case) in known]
