@@ -18,7 +18,7 @@ the truth is, nobody knows.
 Numbers of clusters and q-values: benchmarks/calibration_clusters.py and calibration_qvalues.py.
 
 Usage: [FEATSIEVE_DATA=folder] python benchmarks/calibration.py [--tables 100] [--planted 10]
-       [--first 1000] [--jobs 2] [--kept rows.jsonl] [--known]
+       [--first 1000] [--jobs 2] [--kept rows.jsonl] [--known] [--narrow]
        [--output benchmarks/results/calibration.md]
        python benchmarks/calibration.py --constants [--tables 3] [--planted 2] ...
 """
@@ -79,6 +79,7 @@ NARROW = {  # n, d, m, c, s
     "correlated inside": (300, 4, 4, 3, 2.5),
     "60 rows": (60, 4, 4, 3, 3.0),
     "five groups": (300, 12, 4, 5, 3.5),
+    "beside a block": (300, 18, 6, 4, 2.5),
     "two groups": (60, 10, 4, 2, 2.5),
 }
 
@@ -152,6 +153,8 @@ def narrow_table(kind: str, rng: np.random.Generator) -> np.ndarray:
             X = np.sqrt(0.5) * (X + rng.standard_normal((n, 1)))
         if kind.startswith("uneven"):
             X *= rng.uniform(0.6, 1.4, c)[labels, None]
+        if kind == "beside a block":  # eight columns that go together, and tell no group
+            X[:, m : m + 8] = 0.3 * X[:, m : m + 8] + rng.standard_normal((n, 1))
         X[:, :m] += means[labels]
         X = np.exp(0.7 * X) if kind == "skewed" else np.round(X) if kind == "rounded" else X
         for form in (X, StandardScaler().fit_transform(X)):
@@ -339,6 +342,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kept", type=Path, help="file of answers, to stop and go on")
     parser.add_argument("--known", action="store_true", help="a page of what is kept so far")
+    parser.add_argument("--narrow", action="store_true", help="tables of up to 20 columns only")
     arguments = parser.parse_args()
     if arguments.constants:
         lines = constants_page(
@@ -362,6 +366,8 @@ def main() -> None:
     cases += [("narrow", kind, seed) for kind in NARROW for seed in some]
     cases += [("small", name, s) for name in ("iris", "wine", "breast cancer") for s in some]
     cases += [("null", kind, seed) for seed in many for kind in nulls]
+    if arguments.narrow:
+        cases = [case for case in cases if n_columns(*case[:2]) <= defaults.STRUCTURE_NARROW]
     if arguments.known:
         known = {key for key, _ in map(json.loads, arguments.kept.read_text().splitlines())}
         cases = [case for case in cases if repr(case) in known]

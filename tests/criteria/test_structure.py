@@ -169,6 +169,17 @@ def test_clear_groups_of_a_narrow_table_are_clusters_in_any_random_state():
 
 
 @pytest.mark.whole_structure_test
+def test_groups_beside_a_block_of_columns_that_go_together_are_clusters():
+    """Eight columns share a factor, which varies most and tells no group."""
+    rng = np.random.default_rng(0)
+    noise, centres = rng.standard_normal((200, 6)), 2.5 * rng.standard_normal((4, 6))
+    block = rng.standard_normal((200, 1)) + 0.3 * rng.standard_normal((200, 8))
+    groups = noise + centres[np.arange(200) % 4]
+    assert structure_test(np.hstack([groups, block])).verdict == "clusters"
+    assert structure_test(np.hstack([noise, block])).verdict == "gradient"
+
+
+@pytest.mark.whole_structure_test
 @pytest.mark.parametrize("form", [np.exp, np.round], ids=["skewed", "rounded"])
 def test_clear_groups_of_skewed_and_rounded_columns(form):
     rng = np.random.default_rng(0)

@@ -329,7 +329,8 @@ def find_structure(
         narrow = codes is None and scores.shape[1] <= defaults.STRUCTURE_NARROW
         table = smoothed_scores(values) if narrow else scores
         copies = RotatedCopies(table, rng)
-        measures = [partial(valleys, leading=copies.leading)] if narrow else groupings
+        groups_apart = partial(valleys, leading=copies.leading, parallel=copies.parallel)
+        measures = [groups_apart] if narrow else groupings
         rotated = beyond(table, copies.draw, measures, "with the same correlations")
         p_rotated = share_beyond(rotated)
         verdict = "clusters" if p_rotated <= level else "gradient"

@@ -12,16 +12,20 @@ from featsieve.hypotheses.families import components
 VALLEY_POINTS = 25
 
 
-def valleys(R: np.ndarray, leading: int, rng: np.random.Generator) -> np.ndarray:
+def valleys(R: np.ndarray, rng: np.random.Generator, *, leading: int, parallel: int) -> np.ndarray:
     """Return how far the density falls between k-means clusters, for the number where it is most.
 
-    They are sought in principal components, and in the ``leading`` of these: columns of noise hide
-    groups on a line. A continuum has valleys only by chance, whatever its tails.
+    They are sought in principal components, in the ``leading`` of these, since columns of noise
+    hide groups on a line, and in the first ``parallel`` with variances of one: a block of columns
+    that go together hides groups that do not follow it. A continuum has valleys only by chance,
+    whatever its tails.
     """
     points = components(R, rng, count=defaults.STRUCTURE_COMPONENTS)
     most = max(2, len(R) // defaults.STRUCTURE_GROUP)
     numbers = [c for c in defaults.VALLEY_NUMBERS if c <= most]
-    some = (points[:, : max(1, leading)], points)
+    even = points[:, : max(1, parallel)]
+    even = even / np.maximum(even.std(axis=0), 1e-300)
+    some = (points[:, : max(1, leading)], points, even)
     return np.array([max(valley_depth(A, kmeans(A, c, rng)) for A in some for c in numbers)])
 
 

@@ -207,8 +207,11 @@ class RotatedCopies:
         energy, vectors = energy[kept], vectors[:, kept]
         inside = vectors.T @ Z if n <= d else np.sqrt(energy)[:, None] * vectors.T
         self.inside = inside.astype(Z.dtype)  # S V', the largest first
-        by_chance = np.linalg.eigvalsh(smaller_gram(rng.permuted(Z, axis=0)))[-1]
-        self.leading = leading = int((energy > by_chance).sum())
+        by_chance = np.linalg.eigvalsh(smaller_gram(rng.permuted(Z, axis=0)))[::-1]
+        self.leading = leading = int((energy > by_chance[0]).sum())
+        # Horn's parallel analysis: each beside the permuted one of its order
+        beyond = energy > by_chance[: len(energy)]
+        self.parallel = int(np.append(beyond, False).argmin())
         directions = self.inside[:leading] / np.sqrt(energy[:leading, None])
         kurtosis = n * np.sum((Z @ directions.T) ** 4, axis=0) / energy[:leading] ** 2
         # t values of f degrees of freedom have the kurtosis 3 (f - 2) / (f - 4)
