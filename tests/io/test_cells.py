@@ -85,12 +85,39 @@ def test_one_unit_behind_numbers_is_left_out():
 
 
 @pytest.mark.parametrize(
-    ("cells", "mark"), [(["1 g", "2 kg"], None), (["1 kg"], ".g"), (["1 g", "2 kg"], ".?")]
+    ("cells", "mark", "which"),
+    [
+        (["1 g", "2 kg"], None, "such cells"),
+        (["1 kg"], ".g", "those that are not in g"),
+        (["1 g", "2 kg"], ".?", "such cells"),
+    ],
 )
-def test_different_units_are_missing_and_named(cells, mark):
+def test_different_units_are_missing_and_named(cells, mark, which):
     found = read_numbers(pd.Series(["3", "4", "5", *cells]), mark=mark)
     np.testing.assert_array_equal(found.values, [3.0, 4.0, 5.0, *[NAN] * len(cells)])
-    assert "units differ, 'g', 'kg': such cells become missing" in str(found)
+    assert f"units differ, 'g', 'kg': {which} become missing" in str(found)
+
+
+def test_the_unit_of_most_cells_counts():
+    """One cell in another unit made a column of numbers text, which was left out."""
+    cells = ["51.2 µg/L", "48 \u03bcg/L", "<5 ug/L", "0.05 mg/L", "47"]
+    found = read_numbers(pd.Series(cells))
+    np.testing.assert_array_equal(found.values, [51.2, 48.0, 5.0, NAN, 47.0])
+    assert found.decimal == ".ug/L"
+    assert "'ug/L', 'mg/L': those that are not in ug/L become missing" in str(found)
+
+
+def test_a_unit_in_the_name_counts_for_units_of_its_kind():
+    """A new row with "1.9 mg/L" below "Iron (ug/L)" was read as 1.9."""
+    column = pd.Series(["300", "1.9 mg/L", "250"], name="Iron (µg/L)")
+    np.testing.assert_array_equal(read_numbers(column).values, [300.0, NAN, 250.0])
+    for name in (
+        "Iron (dry)",
+        "Iron [n=5]",
+        "Iron (mg/L)",
+        "Iron",
+    ):  # not of that kind, or the same
+        np.testing.assert_array_equal(read_numbers(column.rename(name)).values, [300.0, 1.9, 250.0])
 
 
 def test_words_are_words():

@@ -57,6 +57,13 @@ def test_missing_values(frame, run, applied):
     first = filling.selected.index(run.selected[0])
     assert reduced.X[3, first] == frame[run.selected[0]].median()
     assert f"1 missing value, in column '{run.selected[0]}': filled" in notes[-1]
+    holed.loc[3, filling.selected[:3]] = np.nan
+    *_, notes = applied(filling.model, holed, predict=True)
+    assert notes[-1].endswith(
+        "half of the columns that tell them, or more, were filled in 1 row ('4')."
+    )
+    *_, notes = applied(filling.model, holed)  # nobody asks for clusters
+    assert "clusters" not in notes[-1]
 
 
 def test_methods_without_clusters(frame, applied):

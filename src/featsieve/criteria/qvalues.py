@@ -147,9 +147,11 @@ def feature_qvalues(
     p = (1 + #{null >= T}) / (1 + B s), among columns with about as many ties; then Benjamini and
     Hochberg. The smallest p is 1 / (1 + B s), so that m features beyond all null values get
     q = d / (m (1 + B s)): B is chosen so that this is ``level`` for the smallest m of interest
-    (a quarter of the features, at most 5), 10 / (m level) = 40 refits for wide tables. Kinds of
-    columns (continuous, many ties, two-valued, rare) of which there are few have few null values,
-    and are called only where many features are.
+    (a quarter of the features, at most 5), 10 / (m level) = 40 refits for wide tables. Where up to
+    twice as many would call features that are beyond all null values, these are added: a p-value
+    can only rise by that, but for those that are still beyond all. Kinds of columns (continuous,
+    many ties, two-valued, rare) of which there are few have few null values, and are called only
+    where many features are.
 
     The p-value answers whether the column is associated with the clusters that were found. A column
     of noise that correlates with what the clusters rest on is associated. Where the clusters rest
@@ -197,40 +199,58 @@ def feature_qvalues(
 
     columns = [np.flatnonzero(kinds == kind) for kind in np.unique(kinds[kinds >= 0])]
     per_refit = [max(1, round(defaults.QVALUE_SHARE * len(own))) for own in columns]
+    more = n_refits is None
     if n_refits is None:
         n_tests = d if variables is None else len(np.unique(variables))
         fewest = max(1, min(defaults.QVALUE_FEWEST, n_tests // 4))
         n_refits = ceil((n_tests / (level * fewest) - 1) / max(per_refit))
-    # Every column of a kind is permuted equally often, give or take once.
-    drawn = [
-        np.resize(rng.permutation(own), (n_refits, count))
-        for own, count in zip(columns, per_refit, strict=True)
-    ]
-    seeds = rng.randint(np.iinfo(np.int32).max, size=n_refits)
-    progress.step(f"fitting {type(selector).__name__} again, {n_refits} times")
-    refits = Parallel(n_jobs, return_as="generator")(
-        delayed(_null_statistics)(selector, table, codes, chosen, int(seed), variables)
-        for chosen, seed in zip(np.hstack(drawn), seeds, strict=True)
-    )
-    null = np.array(list(progress.counted(refits, n_refits, what="refits")))
 
-    pvalues, null_sizes = np.ones(d), np.zeros(d, dtype=np.intp)
-    for own, part in zip(columns, np.split(null, np.cumsum(per_refit)[:-1], axis=1), strict=True):
-        values = np.sort(part, axis=None)
-        reach = statistics[own] * (1.0 - ROUNDING) - ROUNDING
-        pvalues[own] = (1.0 + len(values) - np.searchsorted(values, reach)) / (1.0 + len(values))
-        null_sizes[own] = len(values)
-    qvalues, tested = np.ones(d), kinds >= 0
-    if variables is not None:  # the smallest of several counts as often as there are (Bonferroni)
-        for one in repeated(variables):
-            pvalues[one] = min(1.0, pvalues[one].min() * int(tested[one].sum()))
-        first = np.unique(np.where(tested, variables, -1), return_index=True)[1]
-        tested &= np.isin(np.arange(d), first)
-    qvalues[tested] = false_discovery_control(pvalues[tested])
-    if variables is not None:
-        smallest = np.ones(d)
-        np.minimum.at(smallest, variables, qvalues)
-        qvalues = smallest[variables]
+    def null_values(count: int) -> np.ndarray:
+        """Return the statistics of the permuted columns of some refits."""
+        # Every column of a kind is permuted equally often, give or take once.
+        drawn = [
+            np.resize(rng.permutation(own), (count, each))
+            for own, each in zip(columns, per_refit, strict=True)
+        ]
+        seeds = rng.randint(np.iinfo(np.int32).max, size=count)
+        progress.step(f"fitting {type(selector).__name__} again, {count} times")
+        refits = Parallel(n_jobs, return_as="generator")(
+            delayed(_null_statistics)(selector, table, codes, chosen, int(seed), variables)
+            for chosen, seed in zip(np.hstack(drawn), seeds, strict=True)
+        )
+        return np.array(list(progress.counted(refits, count, what="refits")))
+
+    def judge() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return p-values, q-values, numbers of null values, and which are beyond all of them."""
+        pvalues, null_sizes = np.ones(d), np.zeros(d, dtype=np.intp)
+        parts = np.split(null, np.cumsum(per_refit)[:-1], axis=1)
+        for own, part in zip(columns, parts, strict=True):
+            values = np.sort(part, axis=None)
+            reach = statistics[own] * (1.0 - ROUNDING) - ROUNDING
+            beyond = len(values) - np.searchsorted(values, reach)
+            pvalues[own] = (1.0 + beyond) / (1.0 + len(values))
+            null_sizes[own] = len(values)
+        first = pvalues * (1.0 + null_sizes) < 1.5
+        qvalues, tested = np.ones(d), kinds >= 0
+        if variables is not None:  # the smallest of several counts as often as there are
+            for one in repeated(variables):
+                pvalues[one] = min(1.0, pvalues[one].min() * int(tested[one].sum()))  # Bonferroni
+            own = np.unique(np.where(tested, variables, -1), return_index=True)[1]
+            tested &= np.isin(np.arange(d), own)
+        qvalues[tested] = false_discovery_control(pvalues[tested])
+        if variables is not None:
+            smallest = np.ones(d)
+            np.minimum.at(smallest, variables, qvalues)
+            qvalues = smallest[variables]
+        return pvalues, qvalues, null_sizes, first & (null_sizes > 0)
+
+    null = null_values(n_refits)
+    pvalues, qvalues, null_sizes, first = judge()
+    close = first & (qvalues > level) & (qvalues <= 2.0 * level)
+    if more and close.any():
+        added = ceil((qvalues[close].max() / level - 1.0) * n_refits) + 1
+        null, n_refits = np.vstack([null, null_values(added)]), n_refits + added
+        pvalues, qvalues, null_sizes, _ = judge()
     return FeatureQValues(
         qvalues,
         pvalues,

@@ -39,9 +39,12 @@ NUMBERS = {
 WITH_UNIT = re.compile(
     r"(?P<number>[\W\d]*\d[.,]?)\s*(?P<unit>(?![¹²³])[^\W\d_][^\s\d]*|°[^\s\d]*)"
 )
+# The unit in a name such as "Iron (ug/L)", and the prefixes of units that measure the same.
+NAMED_UNIT = re.compile(r"[(\[]\s*([^\W\d_][^\s()\[\]]*)\s*[)\]]")
+PREFIX = re.compile(r"(?<![^/])[kcdmunpM](?=[^\W\d_])")
 # A level such as "18-29", beside which "<18" and "65+" are no numbers either.
 RANGE = re.compile(r"\d+(\.\d+)?\s*(-|\u2013|to)\s*\d+(\.\d+)?")
-DIFFERENT = "?"  # in the place of the unit, where there are several
+DIFFERENT = "?"  # in the place of the unit, where there are several and none is that of most
 CODE = "="  # behind the mark of a column of plain numbers: what stands for a missing one
 
 
@@ -55,12 +58,14 @@ class Numbers:
     decimal: str  # mark they were read by, then "%" if "50%" is 0.5, then their unit ("?": several)
     n_cells: int  # that are not empty
     units: tuple[str, ...] = ()  # behind numbers; several cannot be compared
+    unit: str = ""  # of those that count
 
     def __str__(self) -> str:
         """Say what is odd."""
         shown = shorten(list(dict.fromkeys(self.was))[:2])
         if len(self.units) > 1:
-            shown += f"; units differ, {shorten(self.units)}: such cells become missing"
+            which = "such cells" if self.unit == DIFFERENT else f"those that are not in {self.unit}"
+            shown += f"; units differ, {shorten(self.units)}: {which} become missing"
         if len(self.was) == self.n_cells:
             return f"numbers written as text ({shown})"
         return f"numbers except in {len(self.was):,} cell{'s'[: len(self.was) != 1]} ({shown})"
@@ -116,7 +121,8 @@ def read_numbers(
     if not mark and 0 < len(words) <= 2 * n_ranges and len(words) ** 2 <= counts.sum():
         return None
     used, plain = decimal, np.array([is_plain(word, decimal=decimal) for word in words], dtype=bool)
-    cells, unit, units = _without_unit(words, mark[1:].lstrip("%"))
+    known = mark[1:].lstrip("%")
+    cells, unit, units = _without_unit(words, counts, known, str(column.name))
     if all(word in TRUTHS or word in GAPS for word in small) and set(small) & set(TRUTHS):
         values = np.array([TRUTHS.get(word, np.nan) for word in small])
         plain = np.isfinite(values)
@@ -151,6 +157,7 @@ def read_numbers(
         used,
         int(counts.sum()),
         units,
+        unit,
     )
 
 
@@ -183,20 +190,40 @@ def _missing_code(values: np.ndarray) -> float | None:
     return None
 
 
-def _without_unit(words: list[str], known: str) -> tuple[list[str], str, tuple[str, ...]]:
-    """Return cells without the one unit that they have or had before, that, and all units found."""
+def _without_unit(
+    words: list[str], counts: np.ndarray, known: str, name: str
+) -> tuple[list[str], str, tuple[str, ...]]:
+    """Return cells without the unit that counts, that unit, and all units found.
+
+    It is the one that they had before; of several that of most cells, but the one in the name of
+    the column where cells have it with another prefix ("1.9 mg/L" below "Iron (ug/L)").
+    """
     found = {}
     for k, word in enumerate(words):
         match = WITH_UNIT.fullmatch(word.strip())
         if match is None or any(read_number(word, decimal=mark) is not None for mark in NUMBERS):
             continue
         if any(read_number(match["number"], decimal=mark) is not None for mark in NUMBERS):
-            found[k] = match["number"], unicodedata.normalize("NFKC", match["unit"]).rstrip(".")
-    before = [known] if known.strip(DIFFERENT) else []
-    units = tuple(dict.fromkeys([*before, *(unit for _, unit in found.values())]))
-    unit = known or (units[0] if len(units) == 1 else DIFFERENT[: len(units)])
+            found[k] = match["number"], _spelt(match["unit"]).rstrip(".")
+    cells: dict[str, int] = {}
+    for k, (_, unit) in found.items():
+        cells[unit] = cells.get(unit, 0) + int(counts[k])
+    named = NAMED_UNIT.search(name)
+    if not known and named is not None:
+        own = _spelt(named[1])
+        known = own if any(PREFIX.sub("", unit) == PREFIX.sub("", own) for unit in cells) else ""
+    units = tuple(dict.fromkeys([*([known] if known.strip(DIFFERENT) else []), *cells]))
+    most = max(cells, key=cells.__getitem__, default="")
+    unit = known or (
+        most if 2 * cells.get(most, 0) > sum(cells.values()) else DIFFERENT[: len(units)]
+    )
     bare = {k: number for k, (number, own) in found.items() if own == unit}
     return [bare.get(k, word) for k, word in enumerate(words)], unit, units
+
+
+def _spelt(unit: str) -> str:
+    """Return a unit in one spelling: the micro sign is written in several ways."""
+    return unicodedata.normalize("NFKC", unit).replace("\u03bc", "u")
 
 
 def _read(words: Sequence[str], decimal: str) -> np.ndarray:

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets import Dataset, read_table
 from featsieve.io.formats import FORMATS, SHEETS
 from featsieve.io.guard import ColumnError, MissingColumnError
 from featsieve.io.models import load_model
-from featsieve.io.names import named_or_places
+from featsieve.io.names import named_or_places, shorten
 from featsieve.io.results import recover
 from featsieve.io.selection_model import SelectionModel
 from featsieve.io.table import table_format
@@ -64,6 +65,16 @@ def apply_model(
             way = "with medians"
             way += f" ({list_columns(words)}: the most frequent word)" if words else ""
         notes.append(f"{gaps}: filled {way} of the table that the features come from.")
+        if predict and not is_sparse(read.X):
+            mostly = np.isnan(np.asarray(read.X)).mean(axis=1) >= 0.5
+            names = (
+                np.arange(1, len(mostly) + 1) if read.sample_names is None else read.sample_names
+            )
+            if rows := [str(name) for name in np.asarray(names)[mostly]]:
+                notes.append(
+                    "Their clusters say little: half of the columns that tell them, or more, were "
+                    f"filled in {counted(len(rows), 'row')} ({shorten(rows)})."
+                )
     return model.transform(read), np.asarray(model.predict(read)) if predict else None, notes
 
 

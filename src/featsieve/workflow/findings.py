@@ -81,12 +81,16 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
     if origin.repaired:
         now = [value for value in origin.changes["now"] if not isinstance(value, str)]
         gaps, words = int(np.isnan(now).sum()), len(origin.changes["now"]) - len(now)
-        ways = {"read as numbers": len(now) - gaps, "read as missing": gaps, "spelled alike": words}
-        ways = {way: count for way, count in ways.items() if count}
-        said = ", ".join(f"{count:,} are {way}" for way, count in ways.items())
-        said = f"Of these cells {said}" if len(ways) > 1 else f"They are {''.join(ways)}"
-        how = "with --repair (in Python repair=True)" if proposed else "(--repair)"
-        said = f"{said} {how}."
+        counts = {"as numbers": len(now) - gaps, "as missing": gaps, "in one spelling": words}
+        ways = [(way, count) for way, count in counts.items() if count]
+        which = f"of these cells {ways[0][1]:,}" if len(ways) > 1 else "they"
+        said = ", ".join(
+            [f"{which} are read {ways[0][0]}", *(f"{n:,} {way}" for way, n in ways[1:])]
+        )
+        if proposed:
+            said = f"With --repair (in Python repair=True) {said}."
+        else:
+            said = f"{said[0].upper()}{said[1:]} (--repair)."
         limits = zip(origin.changes["was"], origin.changes["now"], strict=True)
         found = [(was, x) for was, x in limits if str(was).lstrip()[:1] in ("<", ">")]
         found = [(was, x) for was, x in found if not isinstance(x, str) and x == x]

@@ -22,7 +22,7 @@ SAID = {
     "category": "taken as a level of their own in categories, filled with the median elsewhere",
 }
 WORDS = ", {words} with the most frequent word"  # behind "median"
-INSTEAD = {"median": "nearest", "nearest": "median", "category": "median"}
+INSTEAD = {"median": "nearest", "nearest": "median", "category": "nearest"}
 
 
 def impute_table(table: Dataset, how: str | None) -> tuple[np.ndarray, Dataset]:

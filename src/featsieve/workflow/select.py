@@ -299,14 +299,14 @@ def select_features(
 
 
 def _too_few_null_values(tested: FeatureQValues, found: Selection) -> tuple[Note, ...]:
-    """Say which selected features are beyond all null values, and yet not significant."""
+    """Say which features are beyond all null values, and yet not significant."""
     owner = np.arange(len(tested.pvalues)) if found.owner is None else found.owner
     n_columns = np.bincount(owner)[owner]  # for which p-values of a variable are corrected
     beyond = tested.pvalues <= (1.0 + 1e-9) * n_columns / (1.0 + tested.null_sizes)
     beyond &= tested.null_sizes > 0  # none where a column is constant
     called = np.bincount(owner, weights=tested.significant()) > 0.0
     reached = np.bincount(owner, weights=beyond) > 0.0
-    names = [found.feature_names[j] for j in found.chosen if reached[j] and not called[j]]
+    names = [found.feature_names[j] for j in np.unique(owner) if reached[j] and not called[j]]
     if not names:
         return ()
     text = (
@@ -332,7 +332,7 @@ def _filled_otherwise(
         text = "the same features would be selected"
     else:
         gone, new = (list_columns(sorted(a - b)) for a, b in ((chosen, others), (others, chosen)))
-        text = f"{len(chosen & others)} of the {len(chosen)} features would be selected"
+        text = f"{len(chosen & others)} of the {len(chosen)} features would be among as many"
         text += f" (not {gone}, but {new})" if others - chosen else f" (not {gone})"
     return Note(f"With missing values {SAID[INSTEAD[settings['impute']]]}, {text}.", "filled")
 
