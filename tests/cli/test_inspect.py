@@ -34,7 +34,7 @@ def test_everything_is_told_and_the_next_command_works(call, table, tmp_path, mo
     assert "A different word in every row: column 'who'." in shown
     assert "column 'fixed'" in shown
     assert "Numbers of rows would be taken as features: column 'row'." in shown
-    assert "clusters (p = 0.05 and 0.05; 90 rows and" in shown
+    assert "clusters (p = 0.05 and 0.01; 90 rows and" in shown
     assert "\x1b" not in shown
     command = shlex.split(shown.splitlines()[-1])
     assert command[:2] == ["featsieve", "select"]

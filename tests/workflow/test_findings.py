@@ -206,7 +206,7 @@ def test_words_in_other_letters_and_limits_are_told(tmp_path):
     batch_file(tmp_path / "t.csv", "sex,ph", [",".join(pair) for pair in zip(sex, ph, strict=True)])
     said = "\n".join(find_notes(read_table(tmp_path / "t.csv", encode=True, repair=True)))
     assert "'sex' has words that differ in capital letters only ('f', 'F'; the second is" in said
-    assert "Of these cells 10 are read as numbers, 10 in one spelling (--repair)." in said
+    assert "10 of these cells are read as numbers, 10 in one spelling (--repair)." in said
     assert "A limit counts as its number: '<0.5' as 0.5." in said
     batch_file(tmp_path / "t.csv", "sex", sex)
     said = "".join(find_notes(read_table(tmp_path / "t.csv", encode=True)))

@@ -83,10 +83,11 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         gaps, words = int(np.isnan(now).sum()), len(origin.changes["now"]) - len(now)
         counts = {"as numbers": len(now) - gaps, "as missing": gaps, "in one spelling": words}
         ways = [(way, count) for way, count in counts.items() if count]
-        which = f"of these cells {ways[0][1]:,}" if len(ways) > 1 else "they"
-        said = ", ".join(
-            [f"{which} are read {ways[0][0]}", *(f"{n:,} {way}" for way, n in ways[1:])]
+        (way, count), *others = ways
+        which = (
+            "they are" if not others else f"{count:,} of these cells {'are' if count > 1 else 'is'}"
         )
+        said = ", ".join([f"{which} read {way}", *(f"{count:,} {way}" for way, count in others)])
         if proposed:
             said = f"With --repair (in Python repair=True) {said}."
         else:
