@@ -22,6 +22,11 @@ DATE = re.compile(
     rf"|{_MONTH}[. ]+\d{{1,2}}[, ]+\d{{4}}){_TIME}",
     re.IGNORECASE,
 )
+# 5-Mar-24: of this century up to 68, of the last from 69 on, as POSIX says.
+SHORT_YEAR = re.compile(
+    rf"(?P<date>\d{{1,2}}[-. ]+{_MONTH}[-. ,]+)(?P<year>\d{{2}})(?=$|[ T])", re.IGNORECASE
+)
+PIVOT = 69
 DAY = 86400  # seconds
 # What stands for a missing word, in small letters; "none" and "unknown" may be answers.
 MISSING_WORDS = {*("", "?", "-", "--", "---", ".", ".."), *("n/a", "n.a.", "n.a", "n.d.", "nan")}
@@ -284,14 +289,19 @@ def encode(frame: Any) -> tuple[Any, dict[str, list[str]]]:
     return type(frame)(columns, index=frame.index), groups
 
 
-def column_words(column: Any) -> list[str | None]:
-    """Return the cells of a pandas.Series as words, None for missing ones; 1.0 is "1"."""
-    words: list[str | None] = []
+def column_words(column: Any, levels: Iterable[str] = ()) -> list[str | None]:
+    """Return the cells of a pandas.Series as words, None for missing ones; 1.0 is "1".
+
+    A known level is no missing word, nor is "-" beside "+".
+    """
+    words: list[str] = []
     for cell, missing in zip(column.tolist(), column.isna().tolist(), strict=True):
         whole = isinstance(cell, float) and not missing and cell.is_integer()
         word = "" if missing else str(int(cell) if whole else cell).strip()
-        words.append(None if word.lower() in MISSING_WORDS else word)
-    return words
+        words.append(word)
+    known = {"-", "--", "---"} if any(word.startswith("+") for word in words) else set[str]()
+    gaps = MISSING_WORDS - known - {level.lower() for level in levels if level}
+    return [None if word.lower() in gaps else word for word in words]
 
 
 def _dates(words: Iterable[str]) -> Encoding | None:
@@ -345,7 +355,10 @@ def _days(words: list[str], *, day_first: bool = False) -> np.ndarray:
 
 
 def _year_first(word: str, day_first: bool) -> str:
-    """Return 31/05/2024 as 2024-05-31, other dates as they are; pandas would swap at need."""
+    """Return 31/05/2024 as 2024-05-31, years with four digits; pandas would swap at need."""
+    if short := SHORT_YEAR.match(word):
+        century = "20" if int(short["year"]) < PIVOT else "19"
+        return f"{short['date']}{century}{word[short.start('year') :]}"
     if DATE_OF_NUMBERS.fullmatch(word) is None:
         return word
     date, blank, time = word.replace("T", " ").partition(" ")

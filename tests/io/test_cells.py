@@ -198,3 +198,27 @@ def test_infinite_numbers_are_gaps():
     found = without_gaps(np.array([1.0, np.inf, 3.0], dtype=np.float32), ".")
     np.testing.assert_array_equal(found.values, [1.0, np.nan, 3.0])
     assert (found.values.dtype, found.was, found.decimal) == (np.float32, ["inf"], ".")
+
+
+def test_codes_beside_limits_and_with_many_digits():
+    """One "<0.5" hid the code of a column, and -9999999 was rounded in the model."""
+    column = pd.Series(["1.5", "2.5", "<0.5", "3.5", "-999", "-999"])
+    found = read_numbers(column, coded=True)
+    np.testing.assert_array_equal(found.values, [1.5, 2.5, 0.5, 3.5, NAN, NAN])
+    assert found.decimal == ".=-999"
+    np.testing.assert_array_equal(read_numbers(column).values[-2:], [-999.0, -999.0])
+    long = without_gaps(np.array([1.0, 2.0, 3.0, -9999999.0, -9999999.0]), ".")
+    assert (long.decimal, long.was) == (".=-9999999", ["-9999999"] * 2)
+    again = without_gaps(np.array([4.0, -9999999.0]), ".", long.decimal)
+    np.testing.assert_array_equal(again.values, [4.0, NAN])
+    assert without_gaps(np.array([1000.0] * 9 + [999.0] * 5), ".") is None  # two values
+
+
+def test_litres_are_litres():
+    found = read_numbers(pd.Series(["5 mg/dl", "6 mg/dL", "7 mg/dl"]))
+    assert found.values.tolist() == [5.0, 6.0, 7.0]
+
+
+def test_a_column_that_is_all_in_another_unit_than_its_name_is_read():
+    column = pd.Series(["1.9 mg/L", "2.5 mg/L"], name="Iron (ug/L)")
+    assert read_numbers(column).values.tolist() == [1.9, 2.5]

@@ -9,7 +9,8 @@ import pytest
 from featsieve import JASFS, load_model, save_model
 from featsieve.criteria.structure import untested
 from featsieve.datasets import read_table, write_table
-from featsieve.tables import Encoding, encode
+from featsieve.io.formats.common import _one_spelling
+from featsieve.tables import Encoding, column_words, encode
 from featsieve.workflow import save_run, select_features
 from featsieve.workflow.apply import apply_model
 from featsieve.workflow.compare import compare_methods
@@ -62,6 +63,19 @@ def test_the_rule_of_encoding():
     assert dates.words(days) == ["1970-01-02", "", "1969-12-31 12:00:00"]
 
 
+def test_a_minus_is_an_answer_beside_a_plus_and_where_it_is_known():
+    assert column_words(pd.Series(["+", "-", "++", "n/a"])) == ["+", "-", "++", None]
+    assert column_words(pd.Series(["yes", "-", "no"])) == ["yes", None, "no"]
+    assert column_words(pd.Series(["a", "-", "N/A"]), ["-", "n/a"]) == ["a", "-", "N/A"]
+
+
+def test_genotypes_keep_their_spelling_and_known_levels_theirs():
+    words = ["AA", "Aa", "aa", None]
+    assert _one_spelling(words)[0] == words
+    assert _one_spelling(["m", "M", "M", "no", "No", "No"])[0] == ["M"] * 3 + ["No"] * 3
+    assert _one_spelling(["yes", "Yes", "YES"], ["Yes", "yes"])[0] == ["yes", "Yes", "Yes"]
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -71,6 +85,7 @@ def test_the_rule_of_encoding():
         (["31 May 2024", "Jun 1, 2024"], ["2024-05-31", "2024-06-01"]),
         (["2024/05/31", "2024/6/1"], ["2024-05-31", "2024-06-01"]),
         (["15-Oct-22", "3-Nov-98"], ["2022-10-15", "1998-11-03"]),
+        (["5 Mar 68 7:30", "5-Mar-69"], ["2068-03-05 07:30:00", "1969-03-05"]),  # always so
     ],
 )
 def test_usual_forms_of_dates(words, expected):

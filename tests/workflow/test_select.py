@@ -175,5 +175,5 @@ def test_features_beyond_too_few_null_values_are_told():
     tested.pvalues[1:4] = 0.02, 0.04, 0.04
     (note,) = _too_few_null_values(tested, chosen)
     assert note.startswith("Not significant, and yet beyond all that chance gave: 2 columns ('b', ")
-    chosen.chosen = [0, 3]
-    assert _too_few_null_values(tested, chosen) == ()
+    chosen.chosen = [0, 3]  # selected or not
+    assert _too_few_null_values(tested, chosen) == (note,)

@@ -148,10 +148,9 @@ def feature_qvalues(
     Hochberg. The smallest p is 1 / (1 + B s), so that m features beyond all null values get
     q = d / (m (1 + B s)): B is chosen so that this is ``level`` for the smallest m of interest
     (a quarter of the features, at most 5), 10 / (m level) = 40 refits for wide tables. Where up to
-    twice as many would call features that are beyond all null values, these are added: a p-value
-    can only rise by that, but for those that are still beyond all. Kinds of columns (continuous,
-    many ties, two-valued, rare) of which there are few have few null values, and are called only
-    where many features are.
+    twice as many would call features that are beyond all null values, these are added. Kinds of
+    columns (continuous, many ties, two-valued, rare) of which there are few have few null values,
+    and are called only where many features are.
 
     The p-value answers whether the column is associated with the clusters that were found. A column
     of noise that correlates with what the clusters rest on is associated. Where the clusters rest

@@ -297,7 +297,7 @@ def find_structure(
                 own = measure(table, rng=rng)
             values = np.hstack([values, [own, *of_copies(measure, n_tables)]])
             found = beyond_others(values)
-            if found[0] > defaults.CLEARLY_BEYOND:
+            if found[0] > max(defaults.CLEARLY_BEYOND, found[1:].max()):
                 return found
         if share_beyond(found) <= defaults.CLOSE_LEVELS * level:
             n_more = (defaults.STRUCTURE_MORE - 1) * (n_tables + 1)

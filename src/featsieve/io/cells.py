@@ -98,14 +98,19 @@ def is_plain(text: str, *, decimal: str = ".") -> bool:
 
 
 def read_numbers(
-    column: Any, *, decimal: str = ".", sure: bool = False, mark: str | None = None
+    column: Any,
+    *,
+    decimal: str = ".",
+    sure: bool = False,
+    mark: str | None = None,
+    coded: bool = False,
 ) -> Numbers | None:
     """Return the numbers in a pandas.Series of text, None if it holds too few of them.
 
     Too few is less than half of its cells, unless it is ``sure`` that it should hold numbers. The
     ``decimal`` mark of the file counts unless the other makes more cells numbers. "50%" is 50, but
     0.5 beside bare numbers that all lie between 0 and 1. ``mark`` is what `Numbers.decimal` was for
-    this column before, and settles these, and the unit.
+    this column before, and settles these, and the unit. ``coded`` looks for a code such as -999.
     """
     mark, _, code = (mark or "").partition(CODE)
     decimal, scaled = (mark[:1], mark[1:2] == "%") if mark else (decimal, False)
@@ -121,7 +126,7 @@ def read_numbers(
     if not mark and 0 < len(words) <= 2 * n_ranges and len(words) ** 2 <= counts.sum():
         return None
     used, plain = decimal, np.array([is_plain(word, decimal=decimal) for word in words], dtype=bool)
-    known = mark[1:].lstrip("%")
+    known = _spelt(mark[1:].lstrip("%"))
     cells, unit, units = _without_unit(words, counts, known, str(column.name))
     if all(word in TRUTHS or word in GAPS for word in small) and set(small) & set(TRUTHS):
         values = np.array([TRUTHS.get(word, np.nan) for word in small])
@@ -145,6 +150,8 @@ def read_numbers(
             values[signed] /= 100
             used += "%"
         used += unit
+    if coded and not mark and (found := _missing_code(np.repeat(values, counts))) is not None:
+        code = f"{found:.0f}"
     if code:
         plain &= values != float(code)
         values[values == float(code)] = np.nan
@@ -173,8 +180,8 @@ def without_gaps(values: np.ndarray, decimal: str, mark: str | None = None) -> N
     rows, n_cells = np.flatnonzero(odd), int(np.count_nonzero(values == values))
     if not len(rows) and not before:
         return None
-    was = [f"{value:g}" for value in values[rows].tolist()]
-    used = known if code is None else f"{known}{CODE}{code:g}"
+    was = [f"{value:.0f}" if np.isfinite(value) else str(value) for value in values[rows].tolist()]
+    used = known if code is None else f"{known}{CODE}{code:.0f}"
     return Numbers(np.where(odd, np.nan, values), rows, was, used, n_cells)
 
 
@@ -184,7 +191,7 @@ def _missing_code(values: np.ndarray) -> float | None:
     for code in (known.min(), known.max()) if len(known) else ():
         if code % 1 == 0 and re.fullmatch("-9{2,}|9{3,}", f"{code:.0f}"):
             others = known[known != code]
-            several = 1 < len(known) - len(others) < len(others)
+            several = 1 < len(known) - len(others) < len(others) and len(np.unique(others)) > 2
             if several and np.abs(others - code).min() > np.ptp(others):
                 return float(code)
     return None
@@ -211,7 +218,8 @@ def _without_unit(
     named = NAMED_UNIT.search(name)
     if not known and named is not None:
         own = _spelt(named[1])
-        known = own if any(PREFIX.sub("", unit) == PREFIX.sub("", own) for unit in cells) else ""
+        alike = any(PREFIX.sub("", unit) == PREFIX.sub("", own) for unit in cells)
+        known = own if alike and (own in cells or len(found) < len(words)) else ""
     units = tuple(dict.fromkeys([*([known] if known.strip(DIFFERENT) else []), *cells]))
     most = max(cells, key=cells.__getitem__, default="")
     unit = known or (
@@ -222,8 +230,9 @@ def _without_unit(
 
 
 def _spelt(unit: str) -> str:
-    """Return a unit in one spelling: the micro sign is written in several ways."""
-    return unicodedata.normalize("NFKC", unit).replace("\u03bc", "u")
+    """Return a unit in one spelling: micro and litre are written in several ways."""
+    unit = unicodedata.normalize("NFKC", unit).replace("\u03bc", "u")
+    return re.sub(r"(?<![^/])([cdmu]?)l(?![^/])", r"\1L", unit)
 
 
 def _read(words: Sequence[str], decimal: str) -> np.ndarray:

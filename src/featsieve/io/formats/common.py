@@ -116,17 +116,21 @@ def _numbers(
 ) -> tuple[Any, list[str], Origin]:
     """Return a frame with numbers in place of text, columns that stay text, and what was done."""
     marks, sure = request.repair or {}, request.columns is not None
+    coded = request.repair is not None and not sure  # a fit tells which columns have codes
     find_columns([] if sure else list(request.encode or ()), list(frame.columns))
     known = [name for name in request.encode or () if name in frame]
     words = [name for name in text_columns(frame) if name not in known]
     found = {
-        name: read_numbers(frame[name], decimal=decimal, sure=sure, mark=marks.get(name))
+        name: read_numbers(
+            frame[name], decimal=decimal, sure=sure, mark=marks.get(name), coded=coded
+        )
         for name in words
         if str(frame[name].dtype).startswith(("object", "str"))
     }
     if request.repair is not None:
         plain = frame.columns[[dtype.kind in "iuf" for dtype in frame.dtypes]]
-        found |= {name: _without_gaps(frame[name], decimal, marks.get(name)) for name in plain}
+        usual = None if coded else decimal
+        found |= {n: _without_gaps(frame[n], decimal, marks.get(n, usual)) for n in plain}
     numbers = {name: about for name, about in found.items() if about is not None}
     text = [name for name in words if name not in numbers]
     encoded, told, spelled = dict[str, Encoding](), dict[str, str](), dict[str, Spelling]()
@@ -195,13 +199,18 @@ class Spelling:
 def _one_spelling(
     words: list[str | None], levels: Sequence[str] = ()
 ) -> tuple[list[str | None], Spelling]:
-    """Return words with capital letters as in most cells (or as in known levels), and changes."""
+    """Return words with capital letters as in most cells (or as in known levels), and changes.
+
+    AA, Aa and aa are three genotypes: two letters in three spellings stay as they are.
+    """
     counts = Counter(word for word in words if word is not None)
     order = [*levels, *sorted(counts, key=lambda word: (-counts[word], word))]
     best: dict[str, str] = {}
     for word in order:
         best.setdefault(word.casefold(), word)
-    now = [None if word is None else best[word.casefold()] for word in words]
+    spellings = Counter(word.casefold() for word in counts if len(word) == 2)
+    kept = {*levels, *(word for word in counts if spellings[word.casefold()] > 2)}
+    now = [word if word is None or word in kept else best[word.casefold()] for word in words]
     rows = [i for i, (old, new) in enumerate(zip(words, now, strict=True)) if old != new]
     changes = [(str(words[i]), str(now[i])) for i in rows]
     return now, Spelling(rows, [old for old, _ in changes], [new for _, new in changes])
@@ -216,10 +225,11 @@ def _encoded(
     """
     codes, found, told, spelled = {}, {}, {}, dict[str, Spelling]()
     for name in names:
-        words, known = column_words(frame[name]), request.encode.get(name)
+        known = request.encode.get(name)
+        levels = [str(one) for one in (known["levels"] if isinstance(known, dict) else known or ())]
+        words = column_words(frame[name], levels)
         if request.repair is not None:
-            levels = known["levels"] if isinstance(known, dict) else known or ()
-            words, changes = _one_spelling(words, [str(level) for level in levels])
+            words, changes = _one_spelling(words, levels)
             spelled |= {name: changes} if changes.rows else {}
         try:
             if known is None:
