@@ -292,15 +292,15 @@ def main() -> None:
         for key in changes:
             found[key][one.get("kind") or one["set"]] = next(results)
     usual = found[AS_IT_IS, ""]
-    lines = table(head, [])
-    for (name, words), own in found.items():
+    lines = table(head, []) if tables else []
+    for (name, words), own in found.items() if tables else ():
         value = "" if name == AS_IT_IS else f" = {json.dumps(getattr(defaults, name))}"
         lines.append(row([f"{name}{value}", words], own, usual))
-    lines += ["", "## Tables that feel the others", ""]
+    lines += ["", "## Tables that feel the others", ""] if others else []
     rows = [[case["kind"], *key, *next(results).values()] for key, case in others]
     rows = [[*words, f"{recall:.1f}", f"{ari:.3f}"] for *words, recall, ari in rows]
-    lines += table(["table", "constant", "value", "recall", "ARI"], rows)
-    if "set" in tables[-1]:
+    lines += table(["table", "constant", "value", "recall", "ARI"], rows) if others else []
+    if tables and "set" in tables[-1]:
         lines += ["", *left_out(found)]
     if arguments.kept is None:
         minutes = (time.perf_counter() - begun) / 60.0

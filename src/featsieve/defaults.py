@@ -257,11 +257,13 @@ HAT_SPLITS = 2
 
 # Neighbours are at most so large a part of the other samples, in graphs of few and of many of them.
 # Chosen on: planted tables of 4 to 16 rows; only tables of up to 20 rows feel it (at 5 neighbours).
+# Half and double: benchmarks/results/hypotheses_others.md.
 LARGEST_LISTS = (1 / 3, 1 / 2)
 
 # Variables, drawn at random, that show whether half of them have as few values as one that a
 # hypothesis follows.
-# Chosen on: no data: enough for a half, and quick where there are thousands.
+# Chosen on: no data: enough for a half, and quick where there are thousands. Half and double: the
+# same answers (benchmarks/results/hypotheses_others.md).
 LONE_VARIABLES = 100
 
 # Weight of a link between two samples that are neighbours of each other, beside one of 1 where only
