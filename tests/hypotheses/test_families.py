@@ -6,9 +6,10 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 
-from featsieve import defaults
+from featsieve import JASFS, defaults
 from featsieve.arrays import as_operator
 from featsieve.datasets import make_planted
+from featsieve.hypotheses import families
 from featsieve.hypotheses.families import (
     Belief,
     components,
@@ -141,6 +142,24 @@ def test_few_informative_columns_are_found_by_other_families(seed):
     assert sum(weight.values()) == pytest.approx(1.0)
     assert pool.weights.sum() == pytest.approx(1.0)
     assert adjusted_rand_score(planted.labels, pool.consensus(np.random.default_rng(0))) > 0.8
+
+
+def test_genes_that_are_zero_nearly_everywhere_hide_no_modes(monkeypatch):
+    """Each falls into two parts by itself, more clearly than columns with groups do."""
+    planted = make_planted(60, 2000, n_informative=10, n_clusters=3, signal=2.6, random_state=1)
+    X, others, rng = (
+        planted.X.copy(),
+        np.flatnonzero(~planted.informative),
+        np.random.default_rng(0),
+    )
+    silent, together = others[:160], others[160:240]
+    X[:, together] += 2.0 * rng.standard_normal((60, 1))
+    seen = rng.random((60, 160)).argsort(axis=0) < 4
+    X[:, silent] = np.where(seen, 6.0 + X[:, silent], 0.0)
+    sieve = JASFS(3, n_features_to_select=10, random_state=0)
+    found = adjusted_rand_score(planted.labels, sieve.fit_predict(X))
+    monkeypatch.setattr(families, "has_many_ties", lambda Z: np.zeros(Z.shape[1], dtype=bool))
+    assert found > 0.9 > 0.1 > adjusted_rand_score(planted.labels, sieve.fit_predict(X))
 
 
 def test_noise_is_hardly_believed(monkeypatch):

@@ -277,8 +277,10 @@ def plain_families(
         for k in defaults.SPARSE_COLUMNS
     ]
     found["modes"] = []
+    tied = has_many_ties(Z)
+    tied &= 2 * np.count_nonzero(tied) < len(tied)  # where most are (answers), none stands out
     for share in (two_means_share(Z), -np.mean(Z**4, axis=0)):
-        order = np.argsort(-share, kind="stable")
+        order = np.argsort(np.where(tied, np.inf, -share), kind="stable")
         for count in defaults.MODE_COLUMNS:
             chosen = Z[:, order[:count]]
             points = components(chosen, rng)[:, :10]
@@ -324,6 +326,16 @@ def two_means_share(Z: np.ndarray) -> np.ndarray:
         most = between.max(axis=0, initial=0.0)
         share[start : start + step] = most / np.maximum(total, 1e-300)
     return share
+
+
+def has_many_ties(Z: np.ndarray) -> np.ndarray:
+    """Return which columns have so few different values that they fall into parts by themselves.
+
+    A gene that is zero in most samples does, and no other gene need go along with it.
+    """
+    values = np.sort(Z, axis=0)
+    n_distinct = 1 + np.count_nonzero(np.diff(values, axis=0), axis=0)
+    return np.asarray(n_distinct <= defaults.DISTINCT_SHARE * len(Z))
 
 
 def second_sizes(n_columns: int) -> list[int]:
