@@ -180,6 +180,33 @@ def test_groups_beside_a_block_of_columns_that_go_together_are_clusters():
 
 
 @pytest.mark.whole_structure_test
+def test_groups_beside_strong_factors_in_many_columns_are_clusters():
+    """Three factors move 28 of 40 columns, more than the groups move the other twelve."""
+    rng = np.random.default_rng(0)
+    noise, centres = rng.standard_normal((250, 40)), 1.6 * rng.standard_normal((4, 12))
+    noise[:, 12:] += rng.standard_normal((250, 3)) @ (2.0 * rng.standard_normal((3, 28)))
+    groups = noise.copy()
+    groups[:, :12] += centres[np.arange(250) % 4]
+    assert [structure_test(groups, random_state=s).verdict for s in range(3)] == ["clusters"] * 3
+    assert structure_test(noise).verdict == "gradient"
+
+
+@pytest.mark.whole_structure_test
+def test_a_gradient_that_somebody_cut_into_words_is_no_clusters():
+    """Three levels of the leading gradient, the middle one the most frequent, as indicators."""
+    verdicts = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        t = rng.standard_normal((160, 2))
+        X = t @ rng.standard_normal((2, 24)) + 0.8 * rng.standard_normal((160, 24))
+        level = np.digitize(t[:, 0] + 0.25 * rng.standard_normal(160), [-0.6, 0.6])
+        variables = np.r_[np.arange(24), 24, 24, 24]
+        words = np.eye(3)[level]
+        verdicts.append(find_structure(np.hstack([X, words]), variables=variables).verdict)
+    assert verdicts == ["gradient"] * 4
+
+
+@pytest.mark.whole_structure_test
 @pytest.mark.parametrize("form", [np.exp, np.round], ids=["skewed", "rounded"])
 def test_clear_groups_of_skewed_and_rounded_columns(form):
     rng = np.random.default_rng(0)
@@ -189,7 +216,7 @@ def test_clear_groups_of_skewed_and_rounded_columns(form):
     assert structure_test(form(X)).verdict == "clusters"
 
 
-def test_narrow_tables_in_batches_are_looked_at_as_wide_ones(monkeypatch):
+def test_no_valleys_are_sought_in_batches(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("valleys are for tables without batches")
 
@@ -518,15 +545,15 @@ def test_mistakes_get_an_answer(planted):
 
 
 def test_what_is_clear_needs_no_more_comparisons(monkeypatch):
-    """Components alone tell columns from permuted ones, groupings into 4 from rotated ones."""
+    """Components alone tell columns from permuted ones, valleys from rotated ones."""
     X = make_planted(100, 40, n_informative=20, n_clusters=4, signal=3.0, random_state=0).X
     quickly, taken = measured(X, monkeypatch)
-    assert taken == ["energies", "agreements"]
+    assert taken == ["energies", "valleys"]
     assert min(quickly.value_permuted, quickly.value_rotated) > defaults.CLEARLY_BEYOND
     monkeypatch.setattr(defaults, "CLEARLY_BEYOND", np.inf)
     whole, taken = measured(X, monkeypatch)
     groupings = ["agreements", "agreements", "agreements_in_parts"]
-    assert taken == ["energies", *groupings, *groupings]
+    assert taken == ["energies", *groupings, "valleys", *groupings]
     for found in (quickly, whole):
         assert (found.verdict, found.p_permuted, found.p_rotated) == ("clusters", 0.05, 0.05)
     # one of the measures is at most as far beyond the copies, which are the same ones
@@ -551,7 +578,7 @@ def measured(X, monkeypatch):
     """Return the test of a table, and which measures it took of the table itself."""
     taken = []
     with monkeypatch.context() as patched:
-        for name in ("energies", "agreements", "agreements_in_parts"):
+        for name in ("energies", "valleys", "agreements", "agreements_in_parts"):
             plain = getattr(structure, name)
 
             def counted(R, rng, *, name=name, plain=plain, **settings):

@@ -85,11 +85,13 @@ def are_indicators(Z: np.ndarray) -> bool:
     return bool(((Z == 0) | (other == Z)).all() and ((Z != 0).sum(axis=1) <= 1).all())
 
 
-def one_column_each(X: Any, variables: np.ndarray | None) -> Any:
+def one_column_each(X: Any, variables: np.ndarray | None, points: np.ndarray | None = None) -> Any:
     """Return a table in memory in which every variable is one column.
 
     Indicators become level codes, 0 for the most frequent level, 1 for the next, ...: a function of
-    the variable alone. Where they were changed inside of batches, the one that varies most stays.
+    the variable alone. With points of the rows, levels are in the order of their means along the
+    direction in which these differ most: a measurement that was cut into words is in its order
+    again. Where indicators were changed inside of batches, the one that varies most stays.
     """
     if variables is None:
         return X
@@ -100,8 +102,9 @@ def one_column_each(X: Any, variables: np.ndarray | None) -> Any:
         Z = _dense(pick_columns(X, columns))
         if are_indicators(Z):
             level = np.where((Z != 0).any(axis=1), (Z != 0).argmax(axis=1), len(columns))
-            order = np.argsort(-np.bincount(level, minlength=len(columns) + 1), kind="stable")
-            codes[v] = np.argsort(order)[level]
+            counts = np.bincount(level, minlength=len(columns) + 1)
+            places = -counts if points is None else _level_places(level, counts, points)
+            codes[v] = np.argsort(np.argsort(places, kind="stable"))[level]
         else:
             kept[v] = columns[Z.var(axis=0).argmax()]
     table = pick_columns(X, kept)
@@ -111,6 +114,15 @@ def one_column_each(X: Any, variables: np.ndarray | None) -> Any:
     for v, values in codes.items():
         dense[:, v] = values
     return dense
+
+
+def _level_places(level: np.ndarray, counts: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return where the means of levels lie along the direction of their largest variance."""
+    sums = np.zeros((len(counts), points.shape[1]))
+    np.add.at(sums, level, points - points.mean(axis=0))
+    means = sums / np.maximum(counts, 1)[:, None]
+    direction = np.linalg.svd(means * np.sqrt(counts)[:, None], full_matrices=False)[2][0]
+    return means @ direction
 
 
 def _dense(part: Any) -> np.ndarray:

@@ -24,7 +24,7 @@ from featsieve.criteria.valleys import valleys
 from featsieve.graphs.affinity import self_tuning_graph
 from featsieve.graphs.kmeans import kmeans
 from featsieve.graphs.spectral_labels import SpectralClusterings
-from featsieve.hypotheses.families import components, two_means_share
+from featsieve.hypotheses.families import components, has_many_ties, two_means_share
 from featsieve.hypotheses.pool import mutual_information
 from featsieve.hypotheses.sparse_kmeans import sparse_weights
 from featsieve.hypotheses.tables import (
@@ -45,8 +45,9 @@ FEWEST_SPLIT = 4
 SPARSE_STEPS = 3
 
 WHAT_TO_DO = (
-    "Features are ranked all the same, but a selection means little. Check that rows are samples "
-    "and that no outliers hide the structure, or try another method."
+    "Features are ranked all the same, but a selection means little. Check that rows are samples, "
+    "and leave out columns that are about something else (dates, numbers of rows, settings): they "
+    "can hide groups. Another random state looks at other rows of a long table."
 )
 
 
@@ -259,7 +260,7 @@ def find_structure(
     """
     shape, random_state = X.shape, check_random_state(random_state)
     X, rows = sample_rows(X, random_state, most=defaults.STRUCTURE_SAMPLES)
-    X = one_column_each(X, variables)
+    columns, X = X, one_column_each(X, variables)
     shape = (shape[0], X.shape[1])
     rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     codes = getattr(X, "codes", codes if codes is None or rows is None else codes[rows])
@@ -326,11 +327,17 @@ def find_structure(
     p_permuted, p_rotated = share_beyond(permuted), np.nan
     verdict = "nothing"
     if p_permuted <= level:
+        if variables is not None and X is not columns:
+            X = one_column_each(columns, variables, categories_apart(columns, variables, rng))
+            scores, modal, values = scores_of(X, rng, codes)
+            groupings[-1] = partial(agreements_in_parts, numbers=numbers, modal=modal)
         narrow = codes is None and scores.shape[1] <= defaults.STRUCTURE_NARROW
         table = smoothed_scores(values) if narrow else scores
         copies = RotatedCopies(table, rng)
         groups_apart = partial(valleys, leading=copies.leading, parallel=copies.parallel)
-        measures = [groups_apart] if narrow else groupings
+        # components show groups beside factors that move many columns, groupings those of few
+        measures = [] if codes is not None else [groups_apart]
+        measures += [] if narrow else groupings
         rotated = beyond(table, copies.draw, measures, "with the same correlations")
         p_rotated = share_beyond(rotated)
         verdict = "clusters" if p_rotated <= level else "gradient"
@@ -347,6 +354,15 @@ def find_structure(
         table_shape=shape,
         level=level,
     )
+
+
+def categories_apart(X: Any, variables: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return components of the rows by variables of one column, or by all where there are none."""
+    _, owner, counts = np.unique(variables, return_inverse=True, return_counts=True)
+    single = np.flatnonzero(counts[owner] == 1)
+    table = X if len(single) < 2 else pick_columns(X, single)
+    scores = dense_columns(normal_scores(dense_columns(table)[0]))[0]
+    return components(scores, rng, count=defaults.STRUCTURE_COMPONENTS)
 
 
 def share_beyond(values: np.ndarray) -> float:
@@ -378,9 +394,8 @@ def scores_of(
         if (np.diff(once, axis=0) > 0.0).all(axis=0).any():  # no two rows agree by chance
             values = dense_columns(values[rows])[0]  # twins would be groups of two
             scores = dense_columns(normal_scores(values))[0]
-    n_distinct = 1 + np.count_nonzero(np.diff(np.sort(scores, axis=0), axis=0), axis=0)
     order = rng.permutation(values.shape[1])  # equal ones go by chance
-    order = order[n_distinct[order] > defaults.DISTINCT_SHARE * len(scores)]
+    order = order[~has_many_ties(scores)[order]]
     modal = order[np.argsort(-two_means_share(values[:, order]), kind="stable")]
     return scores, modal, values
 

@@ -195,8 +195,8 @@ class RotatedCopies:
     What has a lower kurtosis than these has two modes.
 
     A column with ties is given its own values in the order of G S V', which costs some of its
-    correlations: the leading directions of these columns are strengthened until a copy varies along
-    them as Z does.
+    correlations: what it has of the leading directions is strengthened until these explain as much
+    of it as in Z.
     """
 
     def __init__(self, Z: np.ndarray, rng: np.random.Generator) -> None:
@@ -223,14 +223,22 @@ class RotatedCopies:
         self.flat, self.beta = flat, 3.0 / np.minimum(3.0 - kurtosis[flat], 1.2) - 1.5
         self.ordered = np.sort(Z, axis=0)
         self.tied = np.flatnonzero((np.diff(self.ordered, axis=0) == 0.0).any(axis=0))
-        self.strength = np.ones(len(self.inside), dtype=Z.dtype)
+        self.strength = np.ones(len(self.tied), dtype=Z.dtype)
+        signal = self.inside[:leading, self.tied]
+        share = np.sum(signal**2, axis=0) / np.sum(self.inside[:, self.tied] ** 2, axis=0)
         for _ in range(STRENGTHENED if leading and len(self.tied) else 0):
-            along = np.sum((self.draw(rng) @ directions.T) ** 2, axis=0)
-            ratio = np.sqrt(energy[:leading] / np.maximum(along, 1e-300))
-            self.strength[:leading] *= np.clip(ratio, 0.5, 2.0)
+            G = self.rotation(rng)
+            values = self.values_of(G)[:, self.tied]
+            own = np.sum((G[:, :leading].T @ values) ** 2, axis=0) / np.sum(values**2, axis=0)
+            odds = share * (1.0 - own) / np.maximum(own * (1.0 - share), 1e-6)
+            self.strength *= np.clip(np.sqrt(np.maximum(odds, 0.0)), 0.5, 2.0)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Return a copy."""
+        return self.values_of(self.rotation(rng))
+
+    def rotation(self, rng: np.random.Generator) -> np.ndarray:
+        """Return what takes the place of U."""
         n = self.n_samples
         G = rng.standard_normal((n, len(self.inside)), dtype=np.float32)
         even = rng.beta(self.beta, self.beta, (n, len(self.beta)))
@@ -239,9 +247,14 @@ class RotatedCopies:
             G /= np.sqrt(rng.chisquare(self.freedom, (n, 1)))
         G, R = np.linalg.qr(G - G.mean(axis=0))
         G *= np.sign(R.diagonal())  # a direction has either sign
+        return G
+
+    def values_of(self, G: np.ndarray) -> np.ndarray:
+        """Return the copy of a rotation, columns with ties with their own values."""
         found = G @ self.inside
         if len(self.tied):
-            order = np.argsort((G * self.strength) @ self.inside[:, self.tied], axis=0)
+            stronger = G[:, : self.leading] @ self.inside[: self.leading, self.tied]
+            order = np.argsort(found[:, self.tied] + (self.strength - 1.0) * stronger, axis=0)
             values = np.empty_like(order, dtype=found.dtype)
             np.put_along_axis(values, order, self.ordered[:, self.tied], axis=0)
             found[:, self.tied] = values
