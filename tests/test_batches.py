@@ -412,7 +412,7 @@ def test_the_report_says_how_far_batches_tell_the_clusters():
     assert one.sentence.startswith("All rows are of one batch")
     told, untold = (BatchReport(share, 0.0, n_batches=2, n_clusters=3) for share in (0.3, 0.001))
     assert told.sentence.endswith("these groups were taken out.")
-    assert untold.sentence.endswith("they share 0% with those of the table as it was.")
+    assert untold.sentence.endswith("of the table as it was, cut into as many, 0%.")
     assert not hasattr(LaplacianScore(4).fit(X, batch=batch), "batch_report_")
 
 

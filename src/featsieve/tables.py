@@ -30,6 +30,13 @@ PIVOT = 69
 DAY = 86400  # seconds
 # What stands for a missing word, in small letters; "none" and "unknown" may be answers.
 MISSING_WORDS = {*("", "?", "-", "--", "---", ".", ".."), *("n/a", "n.a.", "n.a", "n.d.", "nan")}
+# Answers that have no place in an order, in small letters.
+NO_ANSWERS = {
+    *("don't know", "don\u2019t know", "dont know", "do not know", "dk", "not sure", "unsure"),
+    *("no answer", "no opinion", "no response", "not applicable", "not answered", "not stated"),
+    *("prefer not to say", "prefer not to answer", "refused", "refusal", "can't say", "unknown"),
+    *("weiß nicht", "weiss nicht", "keine angabe", "k. a.", "k.a.", "keine antwort", "unbekannt"),
+}
 
 
 class Table(dict[str, np.ndarray]):
@@ -142,7 +149,8 @@ class Encoding:
     ----------
     kind : {"category", "order", "date"}
         A category of more than two levels has an indicator for each, one of two is 0 and 1; levels
-        in an order are 0, 1, 2, ...; a date is its number of days since 1970-01-01.
+        in an order are 0, 1, 2, ..., and "don't know" and alike missing, unless they are levels;
+        a date is its number of days since 1970-01-01.
     levels : tuple of str
         The words; "" is a missing one that counts as a level. Of dates what stands first in
         31/05/2024, "day" or "month", where some are written so.
@@ -191,6 +199,8 @@ class Encoding:
             days[known] = _days(written, day_first="month" not in self.levels)
             return days, self
         new = [word for word in dict.fromkeys(words) if word not in (None, *self.levels)]
+        if self.kind == "order":  # what has no place in it is missing
+            new = [word for word in new if is_answer(word)]
         every = replace(self, levels=(*self.levels, *map(str, new)))
         place: dict[str | None, float] = {word: k for k, word in enumerate(every.levels)}
         missing = place.get("", np.nan)
@@ -302,6 +312,11 @@ def column_words(column: Any, levels: Iterable[str] = ()) -> list[str | None]:
     known = {"-", "--", "---"} if any(word.startswith("+") for word in words) else set[str]()
     gaps = MISSING_WORDS - known - {level.lower() for level in levels if level}
     return [None if word.lower() in gaps else word for word in words]
+
+
+def is_answer(word: Any) -> bool:
+    """Say whether a word is none of those that stand for no answer, such as "don't know"."""
+    return " ".join(str(word).lower().split()) not in NO_ANSWERS
 
 
 def _dates(words: Iterable[str]) -> Encoding | None:

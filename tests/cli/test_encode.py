@@ -68,3 +68,41 @@ def test_an_order_without_words_is_refused(call, flowers, tmp_path):
     code, _, told = call("select", flowers, "-o", tmp_path / "out", "--encode-order", "size")
     assert code == 2
     assert "size=small,large" in told
+
+
+def test_a_scale_of_many_questions_is_one_option(call, tmp_path):
+    """Answers of two groups, some "don't know": one order for all questions, also of other rows."""
+    rng = np.random.default_rng(0)
+    scale = ["never", "rarely", "sometimes", "often", "always"]
+    group = rng.integers(0, 2, 120)
+    answers = np.clip(
+        np.round(2 + 1.5 * (2 * group[:, None] - 1) + rng.normal(size=(120, 4))), 0, 4
+    )
+    answers = np.hstack([answers, rng.integers(0, 5, (120, 4))]).astype(int)
+    frame = pd.DataFrame(np.array(scale)[answers], columns=[f"q{j}" for j in range(8)])
+    frame = frame.mask(rng.random((120, 8)) < 0.05, "Don't know")
+    frame.loc[frame["q2"] == "never", "q2"] = "rarely"  # a question without one of the answers
+    frame.to_csv(tmp_path / "survey.csv", index=False)
+    _, shown, _ = call("inspect", tmp_path / "survey.csv", "--json")
+    look = json.loads(shown)
+    order = ["--encode-order", ",".join(scale)]
+    assert look["options"] == ["--encode", *order, "--impute", "median"]
+    assert look["structure"]["verdict"] == "clusters"
+    numbers = ["--clusters", 2, "--features", 4, "--subsamples", 0, "--json"]
+    out = tmp_path / "out"
+    code, shown, _ = call("select", tmp_path / "survey.csv", "-o", out, *look["options"], *numbers)
+    assert code == 0
+    found = json.loads(shown)
+    assert set(found["selected"]) == {"q0", "q1", "q2", "q3"}
+    told = [caveat["text"] for caveat in json.loads((out / "summary.json").read_text())["caveats"]]
+    gone = int((frame == "Don't know").to_numpy().sum())
+    assert f'No answers, and missing in columns in an order: "Don\'t know" ({gone} cells in 8' in (
+        " ".join(told)
+    )
+    frame.head(20).to_csv(tmp_path / "new.csv", index=False)
+    reduced = tmp_path / "new-selected.csv"
+    code, _, told = call("apply", out, tmp_path / "new.csv", "-o", reduced)
+    assert code == 0, told
+    wanted = frame.head(20)[["q0", "q1", "q2", "q3"]]
+    known = wanted.mask(wanted == "Don't know")
+    assert ((pd.read_csv(reduced)[known.columns] == known) | known.isna()).to_numpy().all()

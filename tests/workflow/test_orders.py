@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from featsieve.workflow.orders import find_order
+from featsieve.workflow.orders import find_order, join_orders
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,10 @@ from featsieve.workflow.orders import find_order
         ["S", "M", "L", "XL"],
         ["none", "mild", "moderate", "severe"],
         ["strongly disagree", "disagree", "neutral", "agree", "strongly agree"],
+        ["Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree"],
+        ["Not at all important", "Slightly important", "Very important", "Extremely important"],
+        ["not at all", "slightly", "moderately", "very", "extremely"],
+        ["trifft nicht zu", "trifft eher nicht zu", "trifft eher zu", "trifft zu"],
         ["niedrig", "mittel", "hoch"],
         ["1-5", "6-10", "11-15"],
         ["0-10", "10-20", "20-30"],
@@ -62,3 +66,16 @@ def test_obvious_orders(order):
 def test_no_order_is_made_up(words):
     assert find_order(words) is None
     assert find_order(words[::-1]) is None
+
+
+def test_no_answers_have_no_place_in_an_order():
+    assert find_order(["Don't know", "high", "low", "prefer not to say"]) == ["low", "high"]
+    assert find_order(["yes", "no", "don't know"]) is None
+
+
+def test_parts_of_one_scale_are_one_order():
+    orders = [["never", "often"], ["low", "high"], ["rarely", "always"], ["low", "medium"]]
+    assert join_orders(orders) == [
+        ["never", "rarely", "often", "always"],
+        ["low", "medium", "high"],
+    ]

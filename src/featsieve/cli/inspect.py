@@ -37,7 +37,8 @@ def inspect(
         data, notes = read_to_inspect(table, reading.parameters(), progress)
         look = inspect_table(data, asked=asked, notes=notes, random_state=seed, progress=progress)
     given = [("--id-column", reading.id_column), ("--label-column", reading.label_column)]
-    given += [("--layer", reading.layer), *(("--drop", name) for name in asked)]
+    left = [name for name in asked if name not in data.origin.options.get("drop", ())]
+    given += [("--layer", reading.layer), *(("--drop", name) for name in left)]
     needed = [word for option, name in given if name is not None for word in (option, name)]
     if reading.header is not None:
         needed.append("--header" if reading.header else "--no-header")

@@ -95,8 +95,9 @@ class Reading:
     encode_order: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN=LOW,...,HIGH",
-            help="A category whose words have an order: 0, 1, 2, ...; can be given several times.",
+            metavar="[COLUMN=]LOW,...,HIGH",
+            help="A category whose words have an order: 0, 1, 2, ...; without a column, all whose "
+            "words are these. Can be given several times.",
         ),
     ] = None
     header: Annotated[
@@ -146,15 +147,19 @@ class Reading:
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of `featsieve.datasets.read_table`."""
         found = dict(vars(self))
-        orders = {}
+        orders: dict[str, Any] = {}
         for text in found.pop("encode_order") or ():
             name, sign, words = text.rpartition("=")
-            orders[name] = [word.strip() for word in words.split(",")]
-            if not (sign and name and len(orders[name]) > 1 and all(orders[name])):
+            order = [word.strip() for word in words.split(",")]
+            if bool(sign) != bool(name) or len(order) < 2 or not all(order):
                 raise typer.BadParameter(
-                    f"--encode-order takes a column and its words, such as size=small,large; got "
-                    f"{text!r}."
+                    f"--encode-order takes a column and its words, such as size=small,large, or "
+                    f"words alone; got {text!r}."
                 )
+            if name:
+                orders[name] = order
+            else:
+                orders.setdefault("*", []).append(order)
         return found | ({"encode": orders} if orders else {})
 
     def read(self, path: Path, progress: Callable[[str], None], **more: Any) -> "Dataset":

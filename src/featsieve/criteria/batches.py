@@ -82,8 +82,8 @@ class BatchReport:
         said = (
             "Columns were centred and scaled within batches. "
             f"The {self.n_batches} batches share {self.after:.0%} of their information with the "
-            f"{self.n_clusters} clusters (normalised mutual information); they share "
-            f"{self.before:.0%} with those of the table as it was."
+            f"{self.n_clusters} clusters (normalised mutual information); of the "
+            f"table as it was, cut into as many, {self.before:.0%}."
         )
         if round(100 * self.before) == 0:  # there was nothing to take out
             return said

@@ -22,6 +22,12 @@ FEATURE_WORDS = {
     *("peptide", "metabolite", "compound", "feature", "features", "variable", "analyte", "cpg"),
 }
 
+# Names of columns about features, in files whose columns are samples but for these.
+ABOUT_FEATURES = {
+    *("chr", "chrom", "chromosome", "start", "end", "stop", "strand", "position", "pos", "length"),
+    *("description", "biotype", "gc", "gc_content", "mz", "m/z", "rt", "retention_time"),
+}
+
 
 def name_words(name: str) -> list[str]:
     """Return the words that a name of a column is made of, in small letters."""
@@ -31,6 +37,11 @@ def name_words(name: str) -> list[str]:
 def names_features(name: str) -> bool:
     """Say whether a column is called like one that holds the names of features."""
     return not FEATURE_WORDS.isdisjoint(name_words(name))
+
+
+def about_features(name: str) -> bool:
+    """Say whether a column is called like something about features: no sample is called so."""
+    return name.strip().lower() in ABOUT_FEATURES or names_features(name)
 
 
 def shorten(names: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from featsieve.tables import Encoding
 from featsieve.validation import check_finite, refuse_text
 
 # What a model may say about how files are read, and of which type.
-READING = {"transpose": bool, "sheet": str, "repair": dict, "encode": dict}
+READING = {"transpose": bool, "drop": list, "sheet": str, "repair": dict, "encode": dict}
 # Fields that are stored as one text: a stored node for each of 20,000 names would take seconds.
 AS_TEXT = ("feature_names", "selected", "reading")
 

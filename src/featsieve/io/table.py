@@ -76,9 +76,9 @@ def read_table(
 
         - ``.mat``: variables ``fea`` and ``gnd``, or ``X`` and ``Y`` (upper or lower case), of
           MATLAB 4 to 7.3, with ``feature_names`` and ``sample_names`` where there are any.
-        - ``.csv``, ``.tsv``, also ``.gz``, and ``.parquet``: one column per feature. A first
-          column without a name, and an index of pandas, hold the names of the samples. A ``.csv``
-          file may be separated by semicolons, with decimal points or commas.
+        - ``.csv``, ``.tsv``, also ``.gz``, ``.txt``, and ``.parquet``: one column per feature. A
+          first column without a name, and an index of pandas, hold the names of the samples. Text
+          may be separated by commas, semicolons or tabulators, with decimal points or commas.
         - ``.npz``: arrays ``X`` and ``y``, or the parts ``data``, ``indices``, ``indptr``,
           ``shape`` of a sparse table in compressed rows, with ``y``, ``feature_names`` and
           ``sample_names`` where there are any. Nothing is ever unpickled.
@@ -100,7 +100,8 @@ def read_table(
         What holds the batch of every sample (a plate, a donor): a column or variable likewise. Left
         out of the features; a missing one is an error.
     drop : iterable of str, optional
-        Names of features to leave out.
+        Names of features to leave out; of a table that is transposed also of columns of the file
+        that are no samples.
     drop_text : bool, default=False
         Whether to leave out every column that does not hold numbers. They are refused otherwise.
     columns : iterable of str, optional
@@ -131,7 +132,8 @@ def read_table(
         Whether columns of few words (at most √n different ones in n rows) and of dates take part.
         They stand in ``X`` as one column of codes; a selection takes them for indicators that
         count as one feature (see `featsieve.tables.encode`). A mapping of columns to lists of
-        words, from low to high, makes these 0, 1, 2, ...
+        words, from low to high, makes these 0, 1, 2, ...; "*" in place of a column has lists for
+        all columns whose words are in one of them. "Don't know" and alike are missing then.
     trusted : bool, default=False
         Whether to read the file right here instead: quicker for many small files that you have
         made yourself.

@@ -1,7 +1,7 @@
 """What a table is about, in sentences: `inspect` and `select` say the same ones."""
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets import Dataset
 from featsieve.io.cells import describe_odd
 from featsieve.io.counts import LARGEST_LOG, kind_of
-from featsieve.io.names import name_words, names_features
+from featsieve.io.names import about_features, name_words, names_features
 from featsieve.names import counted
 from featsieve.workflow.columns import (
     NUMBER_WORDS,
@@ -23,7 +23,7 @@ from featsieve.workflow.columns import (
 )
 from featsieve.workflow.impute import words_with_gaps
 from featsieve.workflow.messages import MOST_NAMES, Note, list_columns
-from featsieve.workflow.orders import find_order
+from featsieve.workflow.orders import find_order, join_orders
 
 # Correlations that are held at once.
 BLOCK_ELEMENTS = 2**22
@@ -33,6 +33,7 @@ CLASS_WORDS = {"class", "label", "target", "species", "diagnosis", "outcome"}
 BATCH_WORDS = {
     *("batch", "plate", "run", "lane", "donor", "chip"),
     *("lab", "laboratory", "operator", "instrument"),
+    *("analyser", "analyzer", "scanner", "sequencer"),
 }
 # Words in names of columns that are samples.
 SAMPLE_WORDS = {
@@ -77,7 +78,9 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
     """Say how a file was read, which cells are no plain numbers, which words name the samples."""
     origin = table.origin
     for text in origin.notes:
-        yield Note(text, "file")
+        if not (proposed and text.startswith("In the order ")):  # said as a proposal
+            yield Note(text, "file")
+    yield from about_samples(columns_about_features(table))
     if origin.repaired:
         now = [value for value in origin.changes["now"] if not isinstance(value, str)]
         gaps, words = int(np.isnan(now).sum()), len(origin.changes["now"]) - len(now)
@@ -123,16 +126,45 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         )
 
 
+def about_samples(names: list[str]) -> Iterator[Note]:
+    """Say which samples of a transposed table are called like something about the features."""
+    if names:
+        yield Note(
+            f"Called like something about the features, and no sample: {list_columns(names)}. "
+            f"--drop {shlex.quote(names[0])} leaves it out (in Python drop).",
+            "samples",
+        )
+
+
 def about_orders(orders: Mapping[str, list[str]]) -> Iterator[Note]:
-    """Say which categories seem to be ordered, those of the same words together."""
-    for words in {",".join(order): order for order in orders.values()}.values():
-        alike = [name for name, order in orders.items() if order == words]
-        option = shlex.quote(f"{alike[0]}={','.join(words)}")
+    """Say which categories seem to be ordered, those of one scale together."""
+    for words, alike in scales(orders):
+        option = order_option(words, alike)
         yield Note(
             f"In an order, it seems: {list_columns(alike)}, from low to high {', '.join(words)}. "
-            f"If so, give --encode-order {option} (in Python encode), which makes it 0, 1, 2, ...",
+            f"If so, give --encode-order {shlex.quote(option)} (in Python encode), which makes it "
+            "0, 1, 2, ...",
             "order",
         )
+
+
+def scales(orders: Mapping[str, list[str]]) -> list[tuple[list[str], list[str]]]:
+    """Return the different orders, joined where they are parts of one, and their columns."""
+    joined = join_orders(list(orders.values()))
+    return [(one, [name for name, own in orders.items() if {*own} <= {*one}]) for one in joined]
+
+
+def order_option(words: Sequence[str], columns: Sequence[str]) -> str:
+    """Return the value of --encode-order: a column's order, or one for all columns with it."""
+    own = ",".join(words)
+    return own if len(columns) > 1 else f"{columns[0]}={own}"
+
+
+def columns_about_features(table: Dataset) -> list[str]:
+    """Return the samples of a transposed table that are called like something about features."""
+    if not table.origin.options.get("transpose"):
+        return []
+    return [name for name in table.sample_names or () if about_features(name)]
 
 
 def class_words(table: Dataset) -> list[str]:
@@ -251,7 +283,7 @@ def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Ite
 
 def transposed_signs(table: Dataset, X: np.ndarray) -> tuple[bool, int, str]:
     """Say whether values, and how many names, speak for features in rows; and the reasons."""
-    if table.origin.options.get("transpose") or table.cells:
+    if table.origin.options.get("transpose") or table.cells or not X.size:
         return False, 0, ""
     total = X.var() or 1.0
     rows, columns = X.mean(axis=1).var() / total, X.mean(axis=0).var() / total

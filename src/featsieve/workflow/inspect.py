@@ -19,13 +19,17 @@ from featsieve.io.dataset import subset
 from featsieve.workflow.columns import constant_columns, count_where, empty_columns
 from featsieve.workflow.findings import (
     about_orders,
+    about_samples,
     batch_words,
     class_words,
+    columns_about_features,
     dense_part,
     find_notes,
+    order_option,
     ordered_words,
     row_numbers,
     sample_words,
+    scales,
     transposed_signs,
 )
 from featsieve.workflow.impute import words_with_gaps
@@ -47,12 +51,22 @@ def read_to_inspect(
         options["transpose"] = True
         table = read_table(path, **options)
         notes.append(Note(f"The table looks transposed: {why}.", "transposed"))
+    if found := columns_about_features(table):
+        notes += about_samples(found)
+        options["drop"] = [*(options.get("drop") or ()), *found]
+        table = read_table(path, **options)
     for name in batch_words(table)[:1]:
         with suppress(ValueError):  # where the batch of a row is missing
             table = read_table(path, **options | {"batch_column": name})
             options["batch_column"] = name
     if orders := ordered_words(table):  # looked at as proposed
-        options["encode"] = orders | (known if isinstance(known, dict) else {})
+        named: dict[str, Any] = {"*": []}
+        for words, columns in scales(orders):
+            if len(columns) > 1:
+                named["*"].append(words)
+            else:
+                named[columns[0]] = words
+        options["encode"] = named | (known if isinstance(known, dict) else {})
         table = read_table(path, **options)
     return table, [*notes, *about_orders(orders)]
 
@@ -83,6 +97,7 @@ def inspect_table(
         structure = _look_for_structure(table, np.flatnonzero(usable), random_state)
     except ValueError as error:  # what select would say
         said.append(Note(str(error), "structure"))
+    no_samples = table.origin.options.get("drop", ())
     parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
     look = {
         "table": table.name,
@@ -97,7 +112,7 @@ def inspect_table(
         "empty": [names[j] for j in np.flatnonzero(empty)],
         "constant": [names[j] for j in np.flatnonzero(constant & ~empty)],
         "row_numbers": [names[j] for j in numbers],
-        "text": [name for name in table.dropped if name not in set(asked)],
+        "text": [name for name in table.dropped if name not in {*asked, *no_samples}],
         "notes": [{"kind": note.kind, "text": str(note)} for note in said],
         "structure": structure,
     }
@@ -108,6 +123,7 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     """Return options of ``featsieve select`` that a table needs, as words of a command line."""
     made = table.origin
     words = ["--transpose"] if made.options.get("transpose") else []
+    words += [word for name in made.options.get("drop", ()) for word in ("--drop", name)]
     words += ["--sheet", made.options["sheet"]] if "sheet" in made.options else []
     words += ["--repair"] if made.repaired else []
     names = [] if table.sample_names is not None else sample_words(table)[:1]
@@ -115,8 +131,9 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     categories = {*table.encodings} - {*classes}
     words += [] if table.batch_name is None else ["--batch-column", table.batch_name]
     words += ["--encode"] if categories else []
-    for name, one in table.encodings.items():
-        words += ["--encode-order", f"{name}={','.join(one.levels)}"] if one.kind == "order" else []
+    orders = {name: [*one.levels] for name, one in table.encodings.items() if one.kind == "order"}
+    for order, columns in scales(orders):
+        words += ["--encode-order", order_option(order, columns)]
     words += ["--drop-text"] if set(look["text"]) - {*names, *classes, *categories} else []
     for name in classes:
         words += ["--label-column", name]

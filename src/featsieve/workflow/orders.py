@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from featsieve.tables import is_answer
+
 # From low to high; words for one step are separated by "/".
 SCALES = [
     [step.split("/") for step in line.split(", ")]
@@ -13,15 +15,28 @@ SCALES = [
         "xxs, xs, s, m, l, xl, xxl, xxxl",
         "tiny/very small, small, medium/mid/middle, large/big, huge/very large",
         "none/absent, minimal, mild/slight, moderate, severe, very severe/critical",
-        "strongly disagree, disagree, neutral/undecided, agree, strongly agree",
+        "strongly disagree/completely disagree/totally disagree, disagree, somewhat disagree/"
+        "slightly disagree, neutral/undecided/neither/neither agree nor disagree/neither agree or "
+        "disagree, somewhat agree/slightly agree, agree, "
+        "strongly agree/completely agree/totally agree",
         "very poor/very bad, poor/bad, fair/average, good, very good, excellent",
-        "very dissatisfied, dissatisfied, neutral, satisfied, very satisfied",
-        "not at all, a little/slightly, somewhat/moderately, quite a bit, very much/extremely",
+        "very dissatisfied, dissatisfied, neutral/neither/neither satisfied nor dissatisfied, "
+        "satisfied, very satisfied",
+        "very unlikely, unlikely, neutral/neither/neither likely nor unlikely, likely, very likely",
+        "not at all/not, a little/slightly, somewhat/moderately/fairly, quite/quite a bit, "
+        "very/very much, extremely",
+        "not at all important/not important/unimportant, slightly important/of little importance, "
+        "somewhat important/moderately important/important, very important, extremely important",
         "beginner, intermediate, advanced, expert",
         "cold, cool, warm, hot",
         "niedrig/gering, mittel, hoch",
         "klein, mittel, groß/gross",
         "nie, selten, manchmal, oft/häufig, immer",
+        "trifft gar nicht zu/trifft überhaupt nicht zu, trifft nicht zu, trifft eher nicht zu, "
+        "teils teils/teils-teils/teils/weder noch, trifft eher zu, trifft zu, "
+        "trifft voll zu/trifft voll und ganz zu",
+        "sehr unzufrieden, unzufrieden, teils teils/teils-teils/neutral, zufrieden, sehr zufrieden",
+        "sehr schlecht, schlecht, mittel/mittelmäßig, gut, sehr gut",
     )
 ]
 # Beside numbers: words that count up or measure ("site 2", "type 2" and "H3N2" are names), signs of
@@ -41,7 +56,8 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def find_order(words: Sequence[str]) -> list[str] | None:
-    """Return words from low to high, None unless their order is obvious."""
+    """Return words from low to high, without "don't know"; None unless their order is obvious."""
+    words = [word for word in words if is_answer(word)]
     small = [" ".join(word.lower().split()) for word in words]
     places: list[tuple[float, float]] = []
     for steps in SCALES:
@@ -52,6 +68,20 @@ def find_order(words: Sequence[str]) -> list[str] | None:
     if not places or any(a[1] > b[0] or a == b for a, b in pairwise(sorted(places))):
         return None
     return [word for _, word in sorted(zip(places, words, strict=True))]
+
+
+def join_orders(orders: Sequence[list[str]]) -> list[list[str]]:
+    """Return orders without those that are parts of others, or of what several make together."""
+    joined: list[list[str]] = []
+    for order in orders:
+        for k, other in enumerate(joined):
+            both = find_order(list(dict.fromkeys([*other, *order])))
+            if both is not None:
+                joined[k] = both
+                break
+        else:
+            joined.append(order)
+    return joined
 
 
 def _intervals(words: list[str]) -> list[tuple[float, float]]:

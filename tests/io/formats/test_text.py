@@ -402,6 +402,23 @@ def test_names_of_features_in_rows(tmp_path):
     assert table.dropped == ("about",)
 
 
+def test_columns_about_features_can_be_left_out(tmp_path):
+    lines = ("gene\tchr\ts1\ts2", "g\tX\t1\t2", "h\t7\t3\t4", "i\t7\t5\t6")
+    path = tmp_path / "genes.txt"
+    path.write_text("\n".join(lines))
+    table = read_table(path, transpose=True, drop=["chr", "i"], trusted=True)
+    np.testing.assert_array_equal(table.X, [[1, 3], [2, 4]])
+    assert (table.sample_names, table.dropped) == (["s1", "s2"], ("i", "chr"))
+    options = table.origin.options
+    assert options == {"transpose": True, "drop": ["chr"]}
+    again = read_table(path, columns=["h"], trusted=True, **options)  # as apply does
+    np.testing.assert_array_equal(again.X, [[3], [4]])
+    path.write_text("gene,s3\nh,8\ng,9\n")  # other files need not have it
+    np.testing.assert_array_equal(read_table(path, columns=["h"], **options).X, [[8]])
+    with pytest.raises(ValueError, match="'nobody'"):
+        read_table(path, transpose=True, drop=["nobody"], trusted=True)
+
+
 def test_decimal_commas_behind_thousands(tmp_path):
     table = read_lines(
         tmp_path, "name;sum", "a;1.234,50", "b;12.345,25", id_column="name", repair=True

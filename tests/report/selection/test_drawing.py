@@ -1,5 +1,6 @@
 import copy
 import re
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -72,6 +73,14 @@ def test_the_table_is_drawn_among_its_copies(found):
         assert any(f"p = {p:.2g}" in text.text for text in root.iter("text"))
         assert f"{readable(value)} among 19 copies" in root.get("aria-label")
     assert "60 samples and 40 features were looked at" in chart["caption"]
+
+
+def test_each_strip_has_as_many_copies_as_there_are():
+    found = replace(CLEAR, null_rotated=np.linspace(-2.0, 2.0, 99))
+    root = ET.fromstring(structure_chart(found.summary())["svg"])
+    marks = [circle.get("class") for circle in root.iter("circle")]
+    table, copy = "dot chosen-dot", "dot hollow"
+    assert marks == [*[copy] * 19, table, *[copy] * 99, table]
 
 
 def test_gains_that_are_all_zero_can_be_drawn():

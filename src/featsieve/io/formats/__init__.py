@@ -29,6 +29,7 @@ FORMATS: dict[str, Format] = {
     ".csv.gz": TEXT,
     ".tsv": TEXT,
     ".tsv.gz": TEXT,
+    ".txt": TEXT._replace(writes=False),
     ".parquet": Format("parquet", ("pandas", "pyarrow.parquet"), "pyarrow"),
     ".npz": Format("variables"),
     ".h5ad": Format("h5ad", ("anndata",), "anndata", "anndata"),
@@ -84,7 +85,7 @@ class Request:
         self.drop = _names("drop", self.drop or ())
         if self.columns is not None:
             self.columns = _names("columns", self.columns)
-            if self.drop:
+            if self.drop and not self.transpose:  # there it may name columns about features
                 raise ValueError("columns lists all that is read: do not pass drop as well.")
             if not self.columns:
                 raise ValueError("columns is empty: name at least one, or pass None for all.")

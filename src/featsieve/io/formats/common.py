@@ -23,7 +23,7 @@ from featsieve.io.names import (
     shown,
 )
 from featsieve.names import counted, first_few
-from featsieve.tables import Encoding, column_words
+from featsieve.tables import Encoding, column_words, is_answer
 
 # The classes and the batches, where the table does not say what they are called.
 LABEL, BATCH = "label", "batch"
@@ -48,6 +48,9 @@ ENCODED = {
 }
 
 
+# What stands for a column in ``encode`` that gives orders to all columns with their words.
+ANY_COLUMN = "*"
+
 # Files of named columns ---------------------------------------------------------------------------
 
 
@@ -66,10 +69,16 @@ def frame_dataset(
     frame = frame.copy(deep=False)  # set_axis would copy the values as well
     frame.columns = [str(column) for column in frame.columns]
     if request.transpose:
+        about = [name for name in frame.columns if name in request.drop]
+        request = replace(request, drop=[name for name in request.drop if name not in about])
+        if about:
+            origin = replace(origin, options={**origin.options, "drop": about})
+        frame = frame.drop(columns=about)
         frame, rows, left_out, origin = _transposed(frame, rows, request, decimal, origin)
         rows, named, id_name = (rows if named else None), True, None
+        left_out = (*about, *left_out)
     check_unique(frame.columns)
-    about = row_facts(frame, request, rows, id_name)
+    facts = row_facts(frame, request, rows, id_name)
     kept = _features(list(frame.columns), request)
     if not len(frame) or not kept:
         raise TableError(f"the table is empty: {len(frame)} rows, {len(kept)} columns")
@@ -88,7 +97,7 @@ def frame_dataset(
         feature_names=names if named else named_or_places(names),
         dropped=(*request.drop, *left_out, *text),
         origin=origin,
-        **about,
+        **facts,
     )
 
 
@@ -117,8 +126,9 @@ def _numbers(
     """Return a frame with numbers in place of text, columns that stay text, and what was done."""
     marks, sure = request.repair or {}, request.columns is not None
     coded = request.repair is not None and not sure  # a fit tells which columns have codes
-    find_columns([] if sure else list(request.encode or ()), list(frame.columns))
-    known = [name for name in request.encode or () if name in frame]
+    named = [name for name in request.encode or () if name != ANY_COLUMN]
+    find_columns([] if sure else named, list(frame.columns))
+    known = [name for name in named if name in frame]
     words = [name for name in text_columns(frame) if name not in known]
     found = {
         name: read_numbers(
@@ -221,11 +231,12 @@ def _encoded(
 ) -> tuple[Any, dict[str, Encoding], dict[str, str], dict[str, Spelling]]:
     """Return a frame with codes in columns of few words or known levels, and what is left out.
 
-    Last come words that were repaired.
+    That are sentences by column. Last come words that were repaired.
     """
     codes, found, told, spelled = {}, {}, {}, dict[str, Spelling]()
+    unplaced, without_answer = Counter[str](), list[str]()
     for name in names:
-        known = request.encode.get(name)
+        known = request.encode.get(name) or _order_of(frame[name], request)
         levels = [str(one) for one in (known["levels"] if isinstance(known, dict) else known or ())]
         words = column_words(frame[name], levels)
         if request.repair is not None:
@@ -240,17 +251,36 @@ def _encoded(
                 encoding = Encoding("order", tuple(str(word) for word in known))
             if encoding is not None:
                 codes[name], found[name] = encoding.codes(words)
+                if encoding.kind == "order":
+                    gone = [w for w in words if not is_answer(w) and w not in encoding.levels]
+                    unplaced.update(map(str, gone))
+                    without_answer += [name] if gone else []
         except ValueError as error:
             if not request.drop_text:
                 raise ColumnError(f"{name!r}: {error}") from error
             told[name] = f"Left out, {name!r}: {error}."
+    if without_answer:
+        told[without_answer[0]] = (
+            f"No answers, and missing in columns in an order: {shorten(list(unplaced))} "
+            f"({counted(unplaced.total(), 'cell')} in {counted(len(without_answer), 'column')})."
+        )
     spelled = {name: one for name, one in spelled.items() if name in found}
     return frame.assign(**codes) if codes else frame, found, told, spelled
 
 
+def _order_of(column: Any, request: Request) -> list[str] | None:
+    """Return the order, of those for any column, that has all words of a column."""
+    orders = [[str(word) for word in order] for order in request.encode.get(ANY_COLUMN, ())]
+    for order in orders:
+        words = {*column_words(column, order), None} - {None}
+        if len(words & {*order}) > 1 and not any(map(is_answer, words - {*order})):
+            return order
+    return None
+
+
 def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]) -> Origin:
     """Return what is known of a file with the words that became numbers, and those unheard of."""
-    notes = []
+    notes, in_order = [], dict[str, list[str]]()
     for kind, what in ENCODED.items():
         own = [
             repr(name) if kind == "date" else f"{name!r} ({counted(len(one.levels), 'word')})"
@@ -267,16 +297,25 @@ def _with_encodings(origin: Origin, request: Request, found: dict[str, Encoding]
                 f"{name!r} has words that differ in capital letters only, and count as different: "
                 f"{shorten(alike)}; --repair (in Python repair=True) makes them one."
             )
+        if one.kind == "order" and not isinstance(request.encode.get(name), dict):
+            in_order.setdefault(", ".join(one.levels), []).append(name)
         known = request.encode.get(name, one.levels)
         of_model = isinstance(known, dict)
         new = [word for word in one.levels if word not in (known["levels"] if of_model else known)]
         if new and not of_model:
-            raise ColumnError(f"{name!r} has words that its order lacks: {shorten(new)}: name all")
+            raise ColumnError(
+                f"{name!r} has words that its order lacks: {shorten(new)}: name all (those for no "
+                'answer, such as "don\'t know", need not be named)'
+            )
         if new:
             notes.append(
                 f"{name!r} has words that the fitted table does not have: {shorten(new)}. They "
                 "are ignored: the other columns decide the clusters of these rows."
             )
+    notes += [
+        f"In the order {words}: {first_few(list(map(repr, names)), 8)}."
+        for words, names in in_order.items()
+    ]
     about = {name: {"kind": one.kind, "levels": list(one.levels)} for name, one in found.items()}
     options = {**origin.options, "encode": about}
     return replace(origin, options=options, notes=(*origin.notes, *notes))

@@ -93,11 +93,9 @@ def structure_chart(structure: Mapping[str, Any]) -> dict[str, Any]:
         left, y = axes.at(axes.x[0], height)
         content += f'<path class="grid" d="M{LEFT:g} {y:g}H{RIGHT:g}"/>'
         content += _text(left, y - 22, f"copies with {words}: p = {p:.2g}", "label start")
-        for v in (*null, value):
+        marks = [(v, f"a copy with {words}", "dot hollow", 4) for v in null]
+        for v, what, style, radius in [*marks, (value, "this table", "dot chosen-dot", 7)]:
             x, y = axes.at(asinh(v), height)
-            what, style, radius = f"a copy with {words}", "dot hollow", 4
-            if len(points) % (len(null) + 1) == len(null):  # the last is the table
-                what, style, radius = "this table", "dot chosen-dot", 7
             content += f'<circle class="{style}" cx="{x:g}" cy="{y:g}" r="{radius}"/>'
             points.append((x, y, f"{what}: {readable(v)}"))
         said.append(
