@@ -14,7 +14,9 @@ size, and sheets of mixed columns, in the parts below. A cell says which parts g
 - sentences: how many of the facts and notes about tables change.
 
 "Same": every answer is what it was, bit by bit. "Not felt": nothing here reads the constant, which
-is about larger tables, pictures or reports of benchmarks. Constants of the label hypotheses have
+is about larger tables, pictures or reports of benchmarks. Of the parts that read a constant those
+are run that can feel it most: the verdicts for constants of the structure test, sheets for those of
+the workflow, and so on. Constants of the label hypotheses have
 pages of their own, on real tables, too (hypotheses.md, hypotheses_others.md), as have those of the
 number of clusters (calibration_clusters_constants.md).
 
@@ -43,9 +45,37 @@ ODD: dict[str, tuple] = {
     "STRUCTURE_TABLES": (19, 39),
     "SMALLEST_CLUSTER": (1, 4),
 }
-SECTIONS = ("criteria", "evaluation", "graphs", "jasfs", "selectors", "solvers", "workflow")
-SECTIONS += ("report", "bench")
+# Which parts are run for the constants of a section.
+SECTIONS = {
+    "criteria": ("automatic", "tuned", "significant"),
+    "evaluation": ("sheets",),
+    "graphs": ("automatic", "given", "many_rows"),
+    "jasfs": ("given", "many_rows"),
+    "selectors": ("methods",),
+    "solvers": ("methods", "given"),
+    "workflow": ("sheets",),
+    "report": ("sheets",),
+    "bench": (),
+}
+# Constants of "criteria" that others feel.
+OF_VERDICTS = ("STRUCTURE_", "VALLEY_", "CLOSE_", "CLEARLY_", "LEAST_SPREAD", "DISTINCT_")
+OF_VERDICTS += ("SMOOTHED_", "SKEW_")
+OF_SHEETS = ("DONOR_", "SELECTED_", "COUNT_UNCERTAINTY", "STRUCTURE_FEW")
+OF_MANY_ROWS = ("N_CELLS", "ROWS_PER_CELL")
+SECTION_OF = {name: part for part in SECTIONS for name in section(part)}
 Answers = list[tuple[str, Any]]
+
+
+def parts_for(name: str) -> tuple[str, ...]:
+    """Return the parts that a constant is looked at in."""
+    for what, own in (
+        (OF_SHEETS, "sheets"),
+        (OF_VERDICTS, "structure"),
+        (OF_MANY_ROWS, "many_rows"),
+    ):
+        if name.startswith(what):
+            return (own,)
+    return SECTIONS[SECTION_OF[name]]
 
 
 def changed(value: Any, factor: float) -> Any:
@@ -175,8 +205,8 @@ def structure(state: int) -> Answers:
     kinds: list[tuple] = [("alarms", kind, (60, 60)) for kind in own.CORRELATED]
     kinds += [("alarms", kind, (150, 6)) for kind in own.EVEN]
     kinds += [("seen", kind, None) for kind in own.NARROW]
-    kinds += [("seen", kind, "planted") for kind in ("iid15", "blocks2", "binary", "60x2000")]
-    kinds += [("seen", kind, "plain") for kind in own.PLAIN[:6]]
+    kinds += [("seen", kind, "planted") for kind in ("iid15", "blocks2", "binary")]
+    kinds += [("seen", own.PLAIN[i], "plain") for i in (0, 1, 3, 4, 5)]
     found: Answers = []
     for what, kind, form in kinds:
         rng = np.random.default_rng([state, *str((kind, form)).encode()])
@@ -196,7 +226,9 @@ def sheets(state: int) -> Answers:
     import pandas as pd
 
     from featsieve.datasets import read_table
+    from featsieve.report.selection.words import caveats, summary_sentences
     from featsieve.workflow.inspect import inspect_table
+    from featsieve.workflow.outputs import summarize
     from featsieve.workflow.select import select_features
 
     rng = np.random.default_rng(7)
@@ -230,6 +262,9 @@ def sheets(state: int) -> Answers:
         found += [("numbers", run.n_clusters), ("numbers", len(run.selected))]
         found.append(("sentences", sorted(map(str, run.notes))))
         found.append(("sentences", sorted(map(str, run.features["reason"]))))
+        summary = summarize(run)
+        said = [*summary_sentences(summary), *(one["text"] for one in caveats(summary))]
+        found += [("sentences", text) for text in said]
     return found
 
 
@@ -322,8 +357,7 @@ def percent(shares: Any) -> str:
 
 def main() -> None:
     parser = options(__doc__)
-    names = [name for part in SECTIONS for name in section(part)]
-    names = [name for name in names if not isinstance(getattr(defaults, name), dict)]
+    names = [name for name in SECTION_OF if not isinstance(getattr(defaults, name), dict)]
     parser.add_argument("--constants", nargs="+", default=names, choices=names, metavar="CONSTANT")
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS, metavar="PART")
     parser.add_argument("--jobs", type=int, default=2)
@@ -352,13 +386,16 @@ def main() -> None:
         name: ODD.get(name) or tuple(changed(getattr(defaults, name), f) for f in (0.5, 2.0))
         for name in arguments.constants
     }
+    felt = {
+        name: [part for part in parts_for(name) if part in parts and name in usual[part]["read"]]
+        for name in values
+    }
     cases = [
         (part, 0, {name: value})
         for name, own in values.items()
         for value in own
         if value != getattr(defaults, name)
-        for part in parts
-        if name in usual[part]["read"]
+        for part in felt[name]
     ]
     results = dict(zip(map(repr, cases), run(cases), strict=True))
 
@@ -380,16 +417,15 @@ def main() -> None:
         ]
     ]
     for name, own in values.items():
-        felt = [part for part in parts if name in usual[part]["read"]]
         cells = []
         for value in own:
-            if not felt or value == getattr(defaults, name):
-                cells.append("not felt" if not felt else "no such value")
+            if not felt[name] or value == getattr(defaults, name):
+                cells.append("not felt" if not felt[name] else "no such value")
                 continue
-            answers = {part: results[repr((part, 0, {name: value}))] for part in felt}
+            answers = {part: results[repr((part, 0, {name: value}))] for part in felt[name]}
             cells.append(f"{json.dumps(value)}: {cell(answers)}")
-        rows.append([name, json.dumps(getattr(defaults, name)), ", ".join(felt), *cells])
-    lines = table(["constant", "value", "read by", "half", "double"], rows)
+        rows.append([name, json.dumps(getattr(defaults, name)), ", ".join(felt[name]), *cells])
+    lines = table(["constant", "value", "looked at in", "half", "double"], rows)
     finish(arguments.output, "Half and double of every constant", __doc__, lines)
 
 

@@ -547,6 +547,12 @@ TABLE_DUPLICATE = 0.99
 # Chosen on: no data: small tables of people sorted by age must not be warned about.
 ROW_NUMBERS_FEWEST = 5
 
+# Whole numbers that are all different, in any order, look like numbers of rows where so many draws
+# from their range would be with at most this probability.
+# Chosen on: no data: one in a thousand. The columns of a sheet of a reader, 540 numbers in a row in
+# another order, would be with 1e-233.
+NUMBERED_BY_CHANCE = 1e-3
+
 # report -------------------------------------------------------------------------------------------
 
 # A report calls clusters doubtful if the hypotheses put a sample together with less than this share

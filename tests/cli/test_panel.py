@@ -44,8 +44,8 @@ def test_from_counts_to_a_panel(spawn, call, cells, tmp_path):
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "raw counts" in said
-    assert "The clusters follow the column 'type' (adjusted mutual information" in said
-    assert "if that is a batch, and not what you look for, select again with --batch-column" in said
+    assert "The clusters go with the classes of 'type' (adjusted mutual information" in said
+    assert "If that is a batch, not what you look for, select again with --batch-column" in said
     assert str(out / "index.html") in done.stdout
     genes = pd.read_csv(out / "panel.csv")
     assert genes["gene"].tolist()[:2] == ["g20", "g21"]

@@ -53,14 +53,16 @@ def test_row_numbers(make, dtype):
     assert every == [0, 1, 2, 3, 4, 7, 10]  # also against the order, in steps, swapped, shuffled
 
 
-def test_a_shuffled_part_of_a_count_is_told_by_its_name():
+def test_a_shuffled_part_of_a_count_is_told_by_its_values_or_its_name():
     rng = np.random.default_rng(0)
     numbers = 1 + rng.permutation(96)[:80]
     ages = rng.integers(18, 90, size=80)
     doubled = np.r_[numbers[:-1], numbers[0]]
     X = np.column_stack([numbers, ages, doubled, 1000 * numbers]).astype(float)
     assert row_number_columns(X, ["Row", "sample no", "id", "case"]).tolist() == [0, 3]
-    assert row_number_columns(X, ["weight", "age", "a", "b"]).tolist() == []
+    assert row_number_columns(X, ["weight", "age", "a", "b"]).tolist() == [0]
+    ranks = np.column_stack([rng.permutation(80) for _ in range(3)] + [ages]).astype(float)
+    assert row_number_columns(ranks).tolist() == []  # most columns are: ranks, not numbers of rows
 
 
 def test_a_few_people_in_the_order_of_their_age_are_no_count():

@@ -46,8 +46,12 @@ def row_number_columns(X: Any, names: Sequence[str] | None = None) -> np.ndarray
     named = np.array([named_as_row_number(name) for name in names or [""] * d], dtype=bool)
     candidates = np.flatnonzero(named | (second == first + 1))
     columns = X.tocsc() if is_sparse(X) and len(candidates) else X
-    found = [j for j in candidates if _counts_rows(columns[:, [j]], named=bool(named[j]))]
-    return np.array(found, dtype=np.intp)
+    counts = {int(j) for j in candidates if _counts_rows(columns[:, [j]], named=bool(named[j]))}
+    # a sparse table would have to store a number in every row
+    numbered = set() if is_sparse(X) else {j for j in range(d) if _numbers_rows(X[:, j])}
+    if 2 * len(numbered) < d:  # else they are ranks
+        counts |= numbered
+    return np.array(sorted(counts), dtype=np.intp)
 
 
 def named_as_row_number(name: str) -> bool:
@@ -62,6 +66,22 @@ def _counts_rows(column: Any, *, named: bool) -> bool:
     if not np.isfinite(values).all() or np.any(values % 1 != 0):
         return False
     return len(np.unique(values)) == len(values) if named else bool((np.diff(values) == 1).all())
+
+
+def _numbers_rows(values: np.ndarray) -> bool:
+    """Say whether a column holds other whole numbers in all rows than chance would, in any order.
+
+    n draws from as many numbers as lie between the smallest and the largest are all different with
+    the probability (1 - 1/m) ... (1 - (n - 1)/m).
+    """
+    if not np.isfinite(values[:2]).all() or np.any(values[:2] % 1 != 0):
+        return False  # most columns: at once
+    if not np.isfinite(values).all() or np.any(values % 1 != 0):
+        return False
+    n, m = len(values), float(values.max() - values.min()) + 1.0
+    if m < n or len(np.unique(values)) < n:
+        return False
+    return float(np.log1p(-np.arange(n) / m).sum()) < np.log(defaults.NUMBERED_BY_CHANCE)
 
 
 def sample_part(X: Any, columns: np.ndarray, random_state: int) -> tuple[Any, np.ndarray]:

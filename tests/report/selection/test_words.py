@@ -16,7 +16,7 @@ def words(summary, **parts):
 def test_the_answer_is_verdict_numbers_and_names():
     summary = copy.deepcopy(automatic()[1]) | {"selected": ["age", "height"]}
     assert answer(summary) == [
-        "The samples form clusters (p = 0.05).",
+        "The samples form clusters (p = 0.05, the least that 19 copies can show).",
         "JASFS selected 2 of 40 features for 3 clusters of 60 samples: age and height.",
     ]
     for found, verdict in (
@@ -50,7 +50,7 @@ def test_features_that_go_with_the_clusters_are_named_where_others_are_selected(
     assert f"{said} {count} suffice to show the clusters." in words(summary)
     rows["q_value"] = [0.01] * len(names)
     summary["number"]["significant"] = len(names)
-    assert f": {', '.join(names[:10])} and {len(names) - 10} more; --feat" in answer(summary)[2]
+    assert f": {', '.join(names[:20])} and {len(names) - 20} more; --feat" in answer(summary)[2]
     rows["q_value"] = [0.01] * count + [0.5] * (len(names) - count)  # exactly the selected ones
     summary["number"]["significant"] = count
     assert len(answer(summary)) == 2

@@ -15,7 +15,7 @@ CRITERIA = {
     "agreement": "how well k-means on so many features finds the clusters of the whole table",
 }
 VERDICTS = {
-    "clusters": "The samples form clusters (p = {p:.2g}).",
+    "clusters": "The samples form clusters (p = {p:.2g}{least}).",
     "gradient": "The samples form a gradient, not clusters (p = {p:.2g} for clusters).",
     "nothing": "The table shows nothing that chance would not give (p = {p:.2g}).",
 }
@@ -45,6 +45,8 @@ CAVEATS = {
     "largest-number": "The chosen number of features, {chosen}, is the largest that was looked at: "
     "more may be better. Ask for a larger number, or look at more sizes with "
     "AutoSelector(sizes=...).",
+    "everything": "All {chosen:,} features were selected, so that nothing was: no smaller number "
+    "shows the clusters as well. Look at the ranks, or ask for a number.",
     "unfinished": "The solver stopped early: {status}. More iterations (max_iter) may change the "
     "selection a little.",
     "many-classes": "There are {n_classes:,} classes for {n_samples:,} samples. With so few "
@@ -54,7 +56,7 @@ CAVEATS = {
     "selected ones: {whole:.0%} against {selected:.0%}. The selection has lost some of what tells "
     "these classes apart; more features may bring it back.",
     "follows": "The clusters {follow} (adjusted mutual information {ami:.2f}, 0 by chance, "
-    "p = {p:.2g}): if that is a batch, {fix}.",
+    "p = {p:.2g}). {fix}.",
     "few-samples": "There are only {samples} samples: clusters and correlations among so few are "
     "easily chance.",
     "unnamed": "The columns came without names: {example}, and so on.",
@@ -96,8 +98,10 @@ def answer(summary: Mapping[str, Any]) -> list[str]:
     structure = summary["structure"]
     verdict = "The table is too small to tell whether there are clusters."
     if structure is not None:
-        p = structure["p_permuted" if structure["p_rotated"] is None else "p_rotated"]
-        verdict = VERDICTS[structure["verdict"]].format(p=p)
+        kind = "permuted" if structure["p_rotated"] is None else "rotated"
+        p, copies = structure[f"p_{kind}"], len(structure[f"null_{kind}"])
+        least = f", the least that {copies} copies can show" if p * (copies + 1) < 1.5 else ""
+        verdict = VERDICTS[structure["verdict"]].format(p=p, least=least)
     told, there = f" of {counted(table['samples'], 'sample')}", form_clusters(summary)
     if clusters is not None and clusters["source"] == "method":
         parts = counted(len(clusters["names"]), "cluster")
@@ -130,7 +134,7 @@ def _go_with(summary: Mapping[str, Any]) -> str:
         return f"{said}."
     names += [""] * (count - len(names))  # of very many the rows hold the best only
     them = "it" if count == 1 else "them"
-    return f"{said}: {listed(names, 10)}; --features significant selects {them}."
+    return f"{said}: {listed(names, 20)}; --features significant selects {them}."
 
 
 def _them(summary: Mapping[str, Any]) -> str:
@@ -302,7 +306,8 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         same = levels == len(clusters["names"])
         follow = f"are nearly the {levels} values of {column!r}" if same else f"follow {column!r}"
         name = shlex.quote(column)
-        fix = f"add --batch-column {name}. To leave the column out would not undo its effect"
+        fix = f"If that is a batch, add --batch-column {name}. To leave the column out would not "
+        fix += "undo its effect"
         yield from _follows(True, followed["agreement"], follow, fix)
     if clusters.get("lone"):
         yield "lone-features", False, {"names": listed(clusters["lone"])}
@@ -333,8 +338,9 @@ def _about_features(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         values |= {"count": count, "of": pairs["of"]}
         yield "near-duplicates", 2 * count >= pairs["of"], values
     several = curve is not None and len(curve["sizes"]) > 1
-    if several and curve["chosen"] == curve["sizes"][-1] < summary["table"]["features"]:
-        yield "largest-number", True, curve
+    if several and curve["chosen"] == curve["sizes"][-1]:
+        all_of_them = curve["chosen"] == summary["table"]["features"]
+        yield "everything" if all_of_them else "largest-number", True, curve
     if summary["method"]["stopped"]:
         yield "unfinished", False, {"status": summary["method"]["stopped"]}
 
@@ -351,11 +357,11 @@ def _about_classes(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         selected, whole = judged["rows"][:2]
         margin = clear_difference(judged["samples"])
         column = judged.get("column")
-        follow, fix = "follow the known classes", "fit again with batch="
+        follow, fix = "go with the known classes", "fit again with batch="
         if column is not None:
-            follow = f"follow the column {column!r}"
+            follow = f"go with the classes of {column!r}"
             fix = f"select again with --batch-column {shlex.quote(column)}"
-        fix = f"and not what you look for, {fix}"
+        fix = f"They were found without these. If that is a batch, not what you look for, {fix}"
         yield from _follows(False, judged.get("agreement"), follow, fix)
         if whole["ari"] >= margin and whole["accuracy"] - selected["accuracy"] >= margin:
             values = {"whole": whole["accuracy"], "selected": selected["accuracy"]}
