@@ -161,10 +161,10 @@ def structure_test(
 
     - every column permuted by itself: the same columns, independent (the variance of the leading
       principal components counts here, too);
-    - samples rotated: the same columns with the same correlations, but a continuum. In tables of
-      up to 20 columns (not corrected for batches), where groupings of a continuum often agree as
-      well, something else is compared with these: how far the density falls between k-means
-      clusters, of 2, 3, 4 or 6.
+    - samples rotated: the same columns with the same correlations, but a continuum. How far the
+      density falls between k-means clusters, of 2, 3, 4 or 6, counts here, too (not in tables
+      that were corrected for batches); in tables of up to 20 columns, where groupings of a
+      continuum often agree as well, nothing else.
 
     What is far beyond all copies by the first of these comparisons needs no other.
 
