@@ -294,7 +294,9 @@ def encode(frame: Any) -> tuple[Any, dict[str, list[str]]]:
     if refused:
         raise ValueError(
             f"There are too many different words for {len(frame)} rows in {', '.join(refused)}: at "
-            f"most {defaults.most_levels(len(frame))} (the root) can be encoded. Drop such columns."
+            f"most {defaults.most_levels(len(frame))} (the root) can be encoded. Drop such columns "
+            "or turn them into numbers where they hold some (read_table reads '<5' with "
+            "repair=True)."
         )
     return type(frame)(columns, index=frame.index), groups
 

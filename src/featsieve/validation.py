@@ -190,7 +190,8 @@ def refuse_text(X: Any) -> None:
         raise ValueError(
             f"{counted(len(text), 'column does', 'columns do')} not hold numbers "
             f'({first_few(text)}): drop them, for example with X.select_dtypes("number") in '
-            "pandas, or encode them (featsieve.tables.encode)."
+            "pandas, encode them (featsieve.tables.encode), or read the file with repair=True "
+            "(featsieve.datasets.read_table), where they hold numbers such as '<5'."
         )
 
 

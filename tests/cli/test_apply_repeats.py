@@ -95,6 +95,21 @@ def test_a_missing_column_is_named(home, call, tmp_path, gone, sentence):
     assert not out.exists()
 
 
+def test_a_batch_that_is_new_is_said_and_one_that_is_missing_has_its_row_named(
+    home, call, tmp_path
+):
+    frame = plants(40, seed=4)[0]
+    frame.loc[20:, "plate"] = "r"
+    code, told, _ = apply_to(call, home, frame, tmp_path, "--clusters", tmp_path / "c.csv")
+    assert code == 0, told
+    assert "Batches that the fitted table does not have: 'r'. Their rows are centred" in told
+    frame.loc[7, "plate"] = None
+    more = ("--clusters", tmp_path / "c.csv", "--force")
+    code, told, _ = apply_to(call, home, frame, tmp_path, *more)
+    assert code == 2
+    assert "new.csv: the batch of 1 of 40 samples is missing (the first is row 8): name it" in told
+
+
 def test_words_in_a_column_of_numbers_become_missing_by_name(home, call, tmp_path):
     """The model repairs, so that a word in a column of numbers is a gap, and listed."""
     frame = plants(20, seed=3)[0].astype({"height": object})

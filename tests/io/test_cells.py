@@ -33,6 +33,9 @@ NAN = float("nan")
         ("1'234", 1234.0, 1234.0),
         ("\u22125", -5.0, -5.0),
         ("7*", 7.0, 7.0),
+        ("c. 1950", 1950.0, 1950.0),
+        ("ca. 5", 5.0, 5.0),
+        ("c 5", None, None),
         *((word, NAN, NAN) for word in ("", " - ", "N/A", "?", "Unknown", "#DIV/0!")),
         *((word, None, None) for word in ("abc", "2024-01-31", "10:30", "3-5", "%", "$", "1,23,4")),
         ("0,500", None, 0.5),  # no group of thousands
@@ -49,6 +52,15 @@ def test_what_a_cell_means(text, point, comma):
         assert (found is None) == (expected is None), (decimal, found)
         if expected is not None:
             np.testing.assert_equal(found, expected)
+
+
+def test_a_currency_by_its_letters_is_a_unit_wherever_it_stands():
+    found = read_numbers(pd.Series(["€ 1.5", "EUR 103", "7 EUR", "EUR1,200.00"], name="price"))
+    assert found.values.tolist() == [1.5, 103.0, 7.0, 1200.0]
+    mixed = read_numbers(pd.Series(["5", "6", "EUR 103", "USD 7"] * 3, name="price"))
+    np.testing.assert_equal(mixed.values[:4], [5.0, 6.0, np.nan, np.nan])
+    assert "units differ, 'EUR', 'USD'" in str(mixed)
+    assert read_numbers(pd.Series(["LOT 1", "LOT 2", "CAS 3"], name="lot")) is None
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(".,"))

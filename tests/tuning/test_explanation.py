@@ -71,7 +71,7 @@ def known():
 def test_a_feature_that_goes_with_the_clusters_is_not_called_low(known):
     known["weaker"] = known["high in 1"] + np.tile([3.0, 3.0, -3.0, -3.0], 3)
     sieve = fitted(known, [0], labels_=LABELS)
-    also = "goes with the clusters as well; the selected ones already show them"
+    also = "goes with the clusters as well; fewer suffice to show them"
     why = explain(sieve, known).set_index("feature")["reason"]
     assert why["low in 2"] == also  # the clusters explain all of it
     assert why["weaker"].startswith("ranked low: rank ")

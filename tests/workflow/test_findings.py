@@ -44,16 +44,22 @@ def test_transposed_tables():
     (note,) = find_notes(Dataset("t", X))
     assert "of the variance lies between the means of its rows, 0% between those of" in note
     assert "--transpose" in note
+    assert "--center-rows" in note  # as likely, where names do not say
     assert kinds(load_wine().data.T) == ["transposed"]
     # after --transpose nothing is said any more
     origin = Origin({"transpose": True})
     assert kinds(X.T, origin=origin) == []
-    # names alone, if those of rows and columns agree: rows can well be proteins
+    # names alone: rows can well be proteins
     noise = np.random.default_rng(0).standard_normal((40, 8))
     rows = {"sample_names": ["g"] * 40, "id_name": "Gene Symbol"}
-    assert kinds(noise, **rows) == []
+    (note,) = find_notes(Dataset("t", noise, **rows))
+    assert note.startswith("The table may be transposed: 'Gene Symbol' is a name for features. If")
+    few = {"sample_names": ["g"] * 8, "id_name": "Gene Symbol"}
+    assert kinds(noise.T, **few) == []  # wide, as tables of samples are
     patients = [f"patient {i}" for i in range(8)]
-    assert kinds(noise, **rows, feature_names=patients) == ["transposed"]
+    (note,) = find_notes(Dataset("t", noise, **rows, feature_names=patients))
+    assert note.startswith("The table looks transposed: ")
+    assert "--center-rows" not in note
 
 
 def test_a_transposed_file_is_inspected_the_right_way_round(tmp_path):
@@ -103,7 +109,11 @@ def test_near_duplicates():
     X = planted()
     twins = np.column_stack([X, X[:, 3] + 1e-3 * X[:, 4]])
     (note,) = find_notes(Dataset("t", twins))
-    assert note.startswith("2 columns of 31 correlate by 0.99 or more with another, such as 'x3'")
+    assert note.startswith("Nearly the same as a column before: 1 column of 31, such as 'x30' with")
+    look = inspect_table(Dataset("t", twins))
+    assert look["options"] == ["--drop", "x30"]
+    many = np.column_stack([X[:, :20], X[:, :6] + 1e-3 * X[:, 6:12]])
+    assert inspect_table(Dataset("t", many))["options"] == []  # no command line names so many
 
 
 def test_words_that_name_the_samples():
@@ -206,7 +216,7 @@ def test_words_in_other_letters_and_limits_are_told(tmp_path):
     batch_file(tmp_path / "t.csv", "sex,ph", [",".join(pair) for pair in zip(sex, ph, strict=True)])
     said = "\n".join(find_notes(read_table(tmp_path / "t.csv", encode=True, repair=True)))
     assert "'sex' has words that differ in capital letters only ('f', 'F'; the second is" in said
-    assert "10 of these cells are read as numbers, 10 in one spelling (--repair)." in said
+    assert "With --repair, these cells are read: 10 as numbers, 10 in one spelling." in said
     assert "A limit counts as its number: '<0.5' as 0.5." in said
     batch_file(tmp_path / "t.csv", "sex", sex)
     said = "".join(find_notes(read_table(tmp_path / "t.csv", encode=True)))

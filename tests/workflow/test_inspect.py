@@ -63,7 +63,7 @@ def test_samples_have_one_name_only():
     X = np.column_stack([np.arange(9), np.arange(1, 10), np.random.default_rng(0).random(9)])
     unnamed, named = Dataset("t", X), Dataset("t", X, sample_names=list("abcdefghi"))
     looks = [inspect_table(table) for table in (unnamed, named)]
-    assert looks[0]["options"] == ["--id-column", "x0", "--drop", "x1"]
+    assert looks[0]["options"] == ["--id-column", "x0", "--drop", "x1"]  # and x1 once
     assert looks[1]["options"] == ["--drop", "x0", "--drop", "x1"]
 
 

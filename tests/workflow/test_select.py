@@ -154,7 +154,7 @@ def test_q_values_on_request(table, monkeypatch):
     np.testing.assert_array_equal(run.features["q_value"], expected)
     summary = summarize(run)
     assert summary["number"]["significant"] == (expected <= 0.05).sum()
-    assert "with the clusters at q <= 0.05" in " ".join(summary["words"])
+    assert "with the clusters at q ≤ 0.05" in " ".join(summary["words"])
     assert "False discovery rate at which it goes" in render_selection(summary)
 
 
@@ -174,6 +174,6 @@ def test_features_beyond_too_few_null_values_are_told():
     assert _too_few_null_values(tested, chosen) == ()
     tested.pvalues[1:4] = 0.02, 0.04, 0.04
     (note,) = _too_few_null_values(tested, chosen)
-    assert note.startswith("Not significant, and yet beyond all that chance gave: 2 columns ('b', ")
+    assert note.startswith("Beyond all that chance gave, though not significant: 2 columns ('b', ")
     chosen.chosen = [0, 3]  # selected or not
     assert _too_few_null_values(tested, chosen) == (note,)

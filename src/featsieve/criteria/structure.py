@@ -45,9 +45,9 @@ FEWEST_SPLIT = 4
 SPARSE_STEPS = 3
 
 WHAT_TO_DO = (
-    "Features are ranked all the same, but a selection means little. Check that rows are samples, "
-    "and leave out columns that are about something else (dates, numbers of rows, settings): they "
-    "can hide groups. Another random state looks at other rows of a long table."
+    "Features are ranked all the same, but a selection means little: look at the first principal "
+    "components before you speak of types. Columns that are about something else (dates, numbers "
+    "of rows, settings) can hide groups: leave them out."
 )
 
 

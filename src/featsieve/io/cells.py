@@ -25,7 +25,7 @@ _CURRENCY = "[$€£¥₹₽₩₺₪฿¢]?"
 # "(5)" is how accountants write -5; a star is a footnote, "90+" is 90 or more, and no group of
 # thousands begins with 0.
 _NUMBER = (
-    r"(?P<limit>[<>=≤≥~≈]*)\s*(?P<open>\()?(?P<sign>[+-]?)\s*{currency}\s*(?P<inner>[+-]?)"
+    r"(?P<limit>[<>=≤≥~≈]*|ca?\.)\s*(?P<open>\()?(?P<sign>[+-]?)\s*{currency}\s*(?P<inner>[+-]?)"
     r"(?P<whole>[1-9]\d{{0,2}}(?P<group>{groups})\d{{3}}(?:(?P=group)\d{{3}})*|\d*)"
     r"(?:{decimal}(?P<part>\d*))?(?P<power>[eE][+-]?\d+)?\s*(?:{currency}|%?)(?(open)\))\s*[+*]*"
 )
@@ -39,6 +39,8 @@ NUMBERS = {
 WITH_UNIT = re.compile(
     r"(?P<number>[\W\d]*\d[.,]?)\s*(?P<unit>(?![¹²³])[^\W\d_][^\s\d]*|°[^\s\d]*)"
 )
+# "EUR 103" is "103 EUR".
+CURRENCY_FIRST = re.compile(r"(EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|BRL)\s*(.*\d.*)")
 # The unit in a name such as "Iron (ug/L)", and the prefixes of units that measure the same.
 NAMED_UNIT = re.compile(r"[(\[]\s*([^\W\d_][^\s()\[\]]*)\s*[)\]]")
 PREFIX = re.compile(r"(?<![^/])[kcdmunpM](?=[^\W\d_])")
@@ -207,7 +209,7 @@ def _without_unit(
     """
     found = {}
     for k, word in enumerate(words):
-        match = WITH_UNIT.fullmatch(word.strip())
+        match = WITH_UNIT.fullmatch(CURRENCY_FIRST.sub(r"\2 \1", word.strip()))
         if match is None or any(read_number(word, decimal=mark) is not None for mark in NUMBERS):
             continue
         if any(read_number(match["number"], decimal=mark) is not None for mark in NUMBERS):

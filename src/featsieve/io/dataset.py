@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.io.guard import TableError, check_memory, first_line
+from featsieve.io.guard import ColumnError, TableError, check_memory, first_line
 from featsieve.io.names import check_unique, place_names
 from featsieve.tables import Encoding
 
@@ -207,11 +207,11 @@ def make_dataset(
     X = as_table(X)
     y, classes = (None, None) if labels is None else encode_classes(labels)
     if batch is not None:
-        missing = sum(one is None or one != one or not str(one).strip() for one in batch)
-        if missing:
-            raise TableError(
-                f"the batch of {missing} of {len(batch)} samples is missing: name it, or leave "
-                "these samples out"
+        gaps = [one is None or one != one or not str(one).strip() for one in batch]
+        if any(gaps):
+            raise ColumnError(
+                f"the batch of {sum(gaps)} of {len(batch)} samples is missing (the first is row "
+                f"{gaps.index(True) + 1:,}): name it, or leave these samples out"
             )
         batch = [str(one) for one in batch]
     absent = ("label_name", y), ("id_name", fields.get("sample_names"))

@@ -32,7 +32,7 @@ BLOCK_ELEMENTS = 2**22
 ROUNDING = {"float32": 1e-4, "float64": 1e-9}
 # Tables up to this many (stored) elements are looked at in double precision.
 CONVERT_ELEMENTS = 2**24
-ALSO = "goes with the clusters as well; the selected ones already show them"
+ALSO = "goes with the clusters as well; fewer suffice to show them"
 
 
 def explain(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.arrays.namespace import is_sparse
+from featsieve.criteria.selected_clusters import fitted_attribute
 from featsieve.datasets import Dataset, read_table
 from featsieve.io.formats import FORMATS, SHEETS
 from featsieve.io.guard import ColumnError, MissingColumnError
@@ -58,6 +59,14 @@ def apply_model(
             f"There is no column {model.id_name!r}, which named the samples: the rows stay without "
             "names, in the order of the table."
         )
+    batches = fitted_attribute(model.selector, "batches_")
+    if read.batch is not None and batches is not None:
+        new = sorted({*read.batch} - {*map(str, batches.names)})
+        if new:
+            notes.append(
+                f"Batches that the fitted table does not have: {shorten(new)}. Their rows are "
+                "centred and scaled by themselves."
+            )
     if missing:
         gaps, words = list_counts(missing, "missing value"), words_with_gaps(read)
         way = "from the nearest rows"

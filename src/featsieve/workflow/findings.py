@@ -1,6 +1,7 @@
 """What a table is about, in sentences: `inspect` and `select` say the same ones."""
 
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,9 @@ from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets import Dataset
 from featsieve.io.cells import describe_odd
 from featsieve.io.counts import LARGEST_LOG, kind_of
+from featsieve.io.dataset import Origin
 from featsieve.io.names import about_features, name_words, names_features
-from featsieve.names import counted
+from featsieve.names import counted, first_few
 from featsieve.workflow.columns import (
     NUMBER_WORDS,
     constant_columns,
@@ -27,6 +29,8 @@ from featsieve.workflow.orders import find_order, join_orders
 
 # Correlations that are held at once.
 BLOCK_ELEMENTS = 2**22
+# Different cells that became missing which a note names.
+MOST_LOST = 10
 # Words in names of columns that are classes, which nobody wants to find as features.
 CLASS_WORDS = {"class", "label", "target", "species", "diagnosis", "outcome"}
 # Last words of names of columns that are batches.
@@ -82,27 +86,10 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
             yield Note(text, "file")
     yield from about_samples(columns_about_features(table))
     if origin.repaired:
-        now = [value for value in origin.changes["now"] if not isinstance(value, str)]
-        gaps, words = int(np.isnan(now).sum()), len(origin.changes["now"]) - len(now)
-        counts = {"as numbers": len(now) - gaps, "as missing": gaps, "in one spelling": words}
-        ways = [(way, count) for way, count in counts.items() if count]
-        (way, count), *others = ways
-        which = (
-            "they are" if not others else f"{count:,} of these cells {'are' if count > 1 else 'is'}"
-        )
-        said = ", ".join([f"{which} read {way}", *(f"{count:,} {way}" for way, count in others)])
-        if proposed:
-            said = f"With --repair (in Python repair=True) {said}."
-        else:
-            said = f"{said[0].upper()}{said[1:]} (--repair)."
-        limits = zip(origin.changes["was"], origin.changes["now"], strict=True)
-        found = [(was, x) for was, x in limits if str(was).lstrip()[:1] in ("<", ">")]
-        found = [(was, x) for was, x in found if not isinstance(x, str) and x == x]
-        for was, value in found[:1]:
-            said += f" A limit counts as its number: {was!r} as {value:g}."
-        yield Note(f"{describe_odd(origin.repaired.items(), most=MOST_NAMES)}. {said}", "cells")
+        yield Note(_about_repairs(origin, proposed=proposed), "cells")
     most = defaults.most_levels(table.X.shape[0])
-    categories = [name for name, count in origin.text.items() if 1 < count <= most]
+    few = {} if "encode" in origin.options else origin.text  # with it, those left are too many
+    categories = [name for name, count in few.items() if 1 < count <= most]
     categories = [name for name in categories if name not in batch_words(table)[:1]]
     if categories:
         yield Note(
@@ -124,6 +111,30 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
             f"samples with --id-column {shlex.quote(names[0])} (in Python id_column).",
             "names",
         )
+
+
+def _about_repairs(origin: Origin, *, proposed: bool) -> str:
+    """Say which columns have cells that are no plain numbers, and what becomes of these cells.
+
+    Those that become missing are named: values that could not be read may be among them.
+    """
+    about, words = origin.changes, 0
+    lost, limit = Counter[tuple[str, str]](), ""
+    for name, was, now in zip(about["column"], about["was"], about["now"], strict=True):
+        if isinstance(now, str):
+            words += 1
+        elif now != now:
+            lost[name, str(was)] += 1
+        elif not limit and str(was).lstrip()[:1] in ("<", ">"):
+            limit = f" A limit counts as its number: {was!r} as {now:g}."
+    n_lost = lost.total()
+    cells = [f"{count:,} {was!r} in {name!r}" for (name, was), count in lost.most_common()]
+    ways = {"as numbers": len(about["now"]) - n_lost - words, "in one spelling": words}
+    ways[f"as missing ({first_few(cells, MOST_LOST)})"] = n_lost
+    said = ", ".join(f"{count:,} {way}" for way, count in ways.items() if count)
+    how = "With --repair (in Python repair=True) these" if proposed else "With --repair, these"
+    odd = describe_odd(origin.repaired.items(), most=MOST_NAMES)
+    return f"{odd}. {how} cells are read: {said}.{limit}"
 
 
 def about_samples(names: list[str]) -> Iterator[Note]:
@@ -244,12 +255,16 @@ def _about_columns(table: Dataset, varying: Collection[str] = ()) -> Iterator[No
 def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Iterator[Note]:
     """Say what the values of a dense part of a table, whose columns vary, look like."""
     by_values, by_names, why = transposed_signs(table, X)
-    if by_values or by_names > 1:  # one name alone may well be right: rows can be proteins
-        yield Note(
-            f"The table looks transposed: {why}. If its rows are features and its columns samples, "
-            "give --transpose (in Python transpose=True).",
-            "transposed",
-        )
+    if by_values or by_names > 1 or (by_names and len(X) > X.shape[1]):
+        may = "looks" if by_values or by_names > 1 else "may be"  # rows can be proteins
+        said = f"The table {may} transposed: {why}. If its rows are features and its columns "
+        said += "samples, give --transpose (in Python transpose=True)."
+        if not by_names:
+            said += (
+                " If something moves all columns of a row alike (brightness, dilution, depth), "
+                "take it out with --center-rows (in Python center_rows=True)."
+            )
+        yield Note(said, "transposed")
         return  # what follows is about features in columns
     spread = X.std(axis=0)
     wide = spread.max() > defaults.WIDE_SPREAD * np.quantile(spread, defaults.NARROW_SHARE)
@@ -269,7 +284,7 @@ def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Ite
             "MaxVariance does not: give it --standardize if these are different units.",
             "scales",
         )
-    share = None if wide else _common_share(Z)
+    share = None if wide or table.batch is not None else _common_share(Z)  # batches move all
     if share is not None:
         yield Note(
             f"One direction moves nearly every column, and makes up {share:.0%} of the variance "
@@ -325,21 +340,39 @@ def _common_share(Z: np.ndarray) -> float | None:
     return share if share > defaults.OFFSET_SHARE else None
 
 
-def _about_duplicates(Z: np.ndarray, names: list[str]) -> Iterator[Note]:
-    """Say which columns are nearly the same."""
+def twins(table: Dataset, random_state: int = 0) -> list[str]:
+    """Return the columns that are nearly the same as one before them."""
+    X, names = dense_part(table, random_state)
+    if names is None or min(X.shape) < 3:
+        return []
+    with np.errstate(all="ignore"):
+        found = _twins((X - X.mean(axis=0)) / X.std(axis=0))
+    return [names[j] for j in found]
+
+
+def _twins(Z: np.ndarray) -> dict[int, tuple[int, float]]:
+    """Return columns that are nearly the same as one before them: that one, and the correlation."""
     n, d = Z.shape
-    closest, most = np.zeros(d, dtype=np.intp), np.zeros(d)
+    found: dict[int, tuple[int, float]] = {}
     for start in range(0, d, step := max(1, BLOCK_ELEMENTS // d)):  # never a d x d array
         block = np.arange(start, min(start + step, d))
-        r = np.abs(Z[:, block].T @ Z) / n
-        r[np.arange(len(block)), block] = 0.0
-        closest[block], most[block] = r.argmax(axis=1), r.max(axis=1)
-    twins, i = int((most >= defaults.TABLE_DUPLICATE).sum()), int(most.argmax())
-    j = int(closest[i])
-    if twins:
+        r = np.abs(Z[:, : block[-1] + 1].T @ Z[:, block]) / n
+        r[np.arange(len(r))[:, None] >= block] = 0.0
+        closest, most = r.argmax(axis=0), r.max(axis=0)
+        chosen = np.flatnonzero(most >= defaults.TABLE_DUPLICATE)
+        found |= {int(block[k]): (int(closest[k]), float(most[k])) for k in chosen}
+    return found
+
+
+def _about_duplicates(Z: np.ndarray, names: list[str]) -> Iterator[Note]:
+    """Say which columns are nearly the same."""
+    found = _twins(Z)
+    if found:
+        j = max(found, key=lambda j: found[j][1])
+        i, r = found[j]
         yield Note(
-            f"{counted(twins, 'column')} of {len(names):,} correlate by "
-            f"{defaults.TABLE_DUPLICATE:g} or more with another, such as {names[i]!r} and "
-            f"{names[j]!r} (r = {most[i]:.3f}): a selection needs one of them.",
+            f"Nearly the same as a column before: {counted(len(found), 'column')} of "
+            f"{len(names):,}, such as {names[j]!r} with {names[i]!r} (r = {r:.3f}). A selection "
+            "needs one of them.",
             "duplicates",
         )

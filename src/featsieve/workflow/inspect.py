@@ -31,10 +31,14 @@ from featsieve.workflow.findings import (
     sample_words,
     scales,
     transposed_signs,
+    twins,
 )
 from featsieve.workflow.impute import words_with_gaps
 from featsieve.workflow.messages import Note, ProgressCallback, by_column, silent
 from featsieve.workflow.prepare import prepare_table
+
+# Columns that are nearly the same as another which a command line can name.
+MOST_TWINS = 5
 
 
 def read_to_inspect(
@@ -140,7 +144,8 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     for name in (*names, *look["row_numbers"]):
         named = table.sample_names is not None or "--id-column" in words
         words += ["--drop" if named else "--id-column", name]
-    for name in look["infinite"]:
+    same = [name for name in twins(table) if name not in words]
+    for name in (*look["infinite"], *(same if len(same) <= MOST_TWINS else ())):
         words += ["--drop", name]
     return [*words, "--impute", _way_to_fill(table)] if look["missing"] else words
 

@@ -310,9 +310,8 @@ def _too_few_null_values(tested: FeatureQValues, found: Selection) -> tuple[Note
     if not names:
         return ()
     text = (
-        f"Not significant, and yet beyond all that chance gave: {list_columns(names)}. There were "
-        "too few null values to call them; more refits could (feature_qvalues in Python, with a "
-        "larger n_refits)."
+        f"Beyond all that chance gave, though not significant: {list_columns(names)}. So few null "
+        "values cannot show more; in Python, feature_qvalues takes a larger n_refits."
     )
     return (Note(text, "qvalues"),)
 
@@ -332,8 +331,8 @@ def _filled_otherwise(
         text = "the same features would be selected"
     else:
         gone, new = (list_columns(sorted(a - b)) for a, b in ((chosen, others), (others, chosen)))
-        text = f"{len(chosen & others)} of the {len(chosen)} features would be among as many"
-        text += f" (not {gone}, but {new})" if others - chosen else f" (not {gone})"
+        text = f"{len(chosen & others)} of the {len(chosen)} features would be selected again"
+        text += f" ({new} in place of {gone})" if others - chosen else f" (not {gone})"
     return Note(f"With missing values {SAID[INSTEAD[settings['impute']]]}, {text}.", "filled")
 
 

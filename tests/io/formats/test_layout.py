@@ -27,6 +27,12 @@ def layout_of(tmp_path, text, *, name="toy.csv", encoding="utf-8"):
         ("1,5;2,5\n3,5;4,5\n", ";", ","),
         ("1;2\n3;4\n", ";", "."),
         ("a;b\nx;-,5e-3\n", ";", ","),
+        ("a|b\n1.5|2\n", "|", "."),
+        ("a;b\n1,234;5\n", ";", ","),  # nothing else tells
+        ("a;b\n1,234;5.5\n", ";", "."),
+        ("a;b\n1,234;5,5\n", ";", ","),
+        ("a;b;c\n1,5;2,5;1.2\n", ";", ","),  # one is a version, a chapter
+        ("a;b\n1.736;0,5\n", ";", ","),
     ],
 )
 def test_what_separates_cells(tmp_path, text, separator, decimal, name):

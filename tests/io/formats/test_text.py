@@ -96,9 +96,12 @@ def test_cells_separated_by_something_else(tmp_path):
     path = tmp_path / "toy.csv"
     path.write_text("a b\n1 2\n")
     with pytest.raises(
-        ValueError, match=r"one column, 'a b', .* separated by commas, semicolons or"
+        ValueError, match=r"one column, 'a b', .* separated by commas, semicolons, tabulators or"
     ):
         read_table(path)
+    path.write_text("a|b\n1.5|1,218\n2|3\n")
+    table = read_table(path, repair=True)
+    assert table.X.tolist() == [[1.5, 1218.0], [2.0, 3.0]]  # the other column has a decimal point
 
 
 def test_what_is_not_utf8_is_read_as_windows_1252_and_said(tmp_path):

@@ -169,6 +169,40 @@ def test_a_column_that_takes_part_and_is_the_clusters_is_named(kind):
     assert caveat["text"].endswith(f"{fix}To leave the column out would not undo its effect.")
 
 
+def test_a_part_of_the_sample_names_that_is_the_clusters_is_named():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 6))
+    plate = np.arange(90) % 2
+    X[:, :3] += 6.0 * plate[:, None]
+    sieve = JASFS(2, n_features_to_select=2, random_state=0).fit(X)
+    names = [f"P{i:03}_pl{1 + k}" for i, k in enumerate(plate)]
+    summary = summarize_selection(sieve, X, sample_names=names, structure=CLEAR)
+    (caveat,) = [each for each in summary["caveats"] if each["kind"] == "follows"]
+    part = "The clusters are nearly a part of the sample names (pl1 and pl2) (adjusted mutual"
+    assert caveat["text"].startswith(part)
+    assert "make it a column of its own, and name it with --batch-column" in caveat["text"]
+    for others in ([f"P{i}" for i in range(90)], [f"P_{i % 3}" for i in rng.permutation(90)]):
+        summary = summarize_selection(sieve, X, sample_names=others, structure=CLEAR)
+        assert "follows" not in kinds(summary)
+
+
+def test_an_answer_that_goes_with_the_clusters_is_no_batch_and_hides_what_does_less():
+    rng = np.random.default_rng(0)
+    size = np.repeat([0.0, 1.0, 2.0], 30)
+    coat = np.where(rng.random(90) < 0.1, rng.permutation(size), size)
+    X = np.column_stack([rng.standard_normal((90, 6)) + 5.0 * size[:, None], size, coat])
+    sieve = JASFS(3, n_features_to_select=2, init=size.astype(int), random_state=0).fit(X)
+    kinds_of_words = {"coat": Encoding("category", "abc")}
+    told = []
+    for known in (kinds_of_words, kinds_of_words | {"size": Encoding("order", "smL")}):
+        about = {"encodings": known, "original": X}
+        names = [*"uvwxyz", "size", "coat"]
+        summary = summarize_selection(sieve, X, feature_names=names, structure=CLEAR, about=about)
+        told.append([one["text"] for one in summary["caveats"] if one["kind"] == "follows"])
+    assert "'coat'" in told[0][0]
+    assert told[1] == []
+
+
 @pytest.mark.parametrize("kind", ["by chance", "many values", "as most columns"])
 def test_columns_that_are_not_the_clusters(kind):
     rng = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 import base64
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from featsieve.report.selection.features import (
 from featsieve.report.selection.images import pixel_images, signed_levels, signed_png
 from featsieve.report.selection.samples import heat_map, plane, sample_map
 from featsieve.report.selection.values import readable
+from featsieve.tables import Table
 from featsieve.tuning.selection import gather
 from tests.report.selection.cases import planted
 
@@ -125,7 +127,7 @@ def test_many_samples_are_drawn_in_part():
 def test_distributions_are_in_the_units_of_the_table():
     X = 1000.0 + 50.0 * planted().X
     chosen = selected()
-    found = distributions(chosen, np.arange(60), X)
+    found = distributions(chosen, np.arange(60), chosen.shown, X)
     for i, j in enumerate(chosen.shown):
         assert found["feature"][i] == f"x{j}"
         low, high = found["range"][i]
@@ -134,7 +136,7 @@ def test_distributions_are_in_the_units_of_the_table():
             inside = X[chosen.clusters.codes == code, j]
             assert sum(counts) == len(inside)
             assert found["median"][i][code] == pytest.approx(np.median(inside), rel=1e-3)
-    own = distributions(chosen, np.arange(60))
+    own = distributions(chosen, np.arange(60), chosen.shown)
     np.testing.assert_allclose(1000.0 + 50.0 * np.array(own["median"]), found["median"], rtol=1e-2)
 
 
@@ -144,12 +146,13 @@ def test_a_far_value_does_not_hide_the_others():
     X = np.vstack([X] * 5)
     X[0, j] = 1e9
     chosen = gather(MaxVariance(1).fit(X), X, n_clusters=2)
-    found = distributions(chosen, np.arange(300))
+    found = distributions(chosen, np.arange(300), chosen.shown)
     assert found["range"][0][1] < 100.0
     assert np.sum(found["counts"][0]) == 300
     X[:, j] = 0.0
     X[0, j] = 1e9  # nearly all are equal
-    found = distributions(gather(MaxVariance(1).fit(X), X, n_clusters=2), np.arange(300))
+    chosen = gather(MaxVariance(1).fit(X), X, n_clusters=2)
+    found = distributions(chosen, np.arange(300), chosen.shown)
     assert found["range"][0] == [0.0, 1e9]
 
 
@@ -255,12 +258,10 @@ def test_a_cluster_that_no_feature_tells_best_is_described():
         value = np.median(X[labels == 1, ["wing", "beak", "song"].index(name)])
         assert float(said) == pytest.approx(value, rel=1e-3)
     assert all(row["differs"] == [] for key, row in rows.items() if row["marks"])
-    assert any(
-        f"cluster {middle['name']} (differs most in {', '.join(middle['differs'])})" in text
-        for text in summary["words"]
-    )
+    differs = f"differs most in {', '.join(middle['differs'])}"
+    assert any(f"luster {middle['name']} {differs}" in text for text in summary["words"])
     page = render_selection(summary)
-    assert f"none; differs most in {', '.join(middle['differs'])}" in page
+    assert f'<td class="w">{differs}</td>' in page
     table = page.split('<table class="middles">')[1].split("</table>")[0]
     for name, said in zip(
         summary["distribution"]["feature"], summary["distribution"]["said"], strict=True
@@ -333,6 +334,41 @@ def test_both_views_show_the_same_samples_turned_alike():
     assert views["all"]["n_features"] == 40
     for axis in ("x", "y"):
         assert np.corrcoef(views["selected"][axis], views["all"][axis])[0, 1] > 0
+
+
+def test_one_feature_is_drawn_with_its_samples_apart():
+    chosen = gather(MaxVariance(1).fit(planted().X), planted().X, n_clusters=2)
+    view = sample_map(chosen)["selected"]
+    x = planted().X[:, chosen.chosen[0]]
+    assert abs(np.corrcoef(view["x"], x)[0, 1]) > 0.999
+    assert view["share"] == [1.0, 0.0]
+    assert (min(view["y"]), max(view["y"])) == (0, 1000)
+    assert len(set(view["y"])) > 50
+    page = render_selection(summarize_selection(chosen))
+    assert "first axis 100%, up and down only keeps marks apart" in page
+
+
+def test_features_beside_the_selected_ones_that_the_clusters_explain_as_much():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 30)
+    X = rng.standard_normal((90, 8))
+    X[:, :4] += 4.0 * np.eye(3)[labels] @ rng.permuted(np.tile(np.arange(3.0), (4, 1)), axis=1).T
+    sieve = JASFS(3, n_features_to_select=2, init=labels, random_state=0).fit(X)
+    found = gather(sieve, X, feature_names=list("abcdefgh"))
+    explained = found.facts["eta_squared"]
+    chosen = found.facts["selected"]
+    expected = [
+        found.feature_names[j]
+        for j in np.argsort(-explained)
+        if not chosen[j] and explained[j] >= explained[chosen].min()
+    ]
+    summary = summarize_selection(found)
+    named = summary["beside"]["feature"] if summary["beside"] else []
+    assert named == expected
+    weakest = replace(found, facts=Table({**found.facts, "selected": explained <= min(explained)}))
+    summary = summarize_selection(weakest)
+    assert len(summary["beside"]["feature"]) == 7
+    assert "Not selected, and explained as much as one that is" in render_selection(summary)
 
 
 def test_no_view_of_columns_that_do_not_vary():

@@ -197,7 +197,7 @@ def test_the_file_is_the_page(tmp_path):
 
 @pytest.mark.parametrize("summary", [{"format": 99}, {}, [], None])
 def test_other_formats_are_refused(summary):
-    with pytest.raises(ValueError, match="summaries of format 7"):
+    with pytest.raises(ValueError, match="summaries of format 8"):
         render_selection(summary)
 
 

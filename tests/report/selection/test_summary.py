@@ -13,8 +13,8 @@ from tests.report.selection.cases import CLEAR, noise, planted
 
 KEYS = {
     "format", "title", "table", "method", "number", "clusters", "structure", "stability",
-    "selected", "features", "curve", "path", "map", "heatmap", "distribution", "redundancy",
-    "image", "evaluation", "reproduce", "answer", "words", "caveats",
+    "selected", "features", "curve", "path", "map", "heatmap", "distribution", "beside",
+    "redundancy", "image", "evaluation", "reproduce", "answer", "words", "caveats",
 }  # fmt: skip
 
 

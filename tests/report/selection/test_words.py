@@ -38,27 +38,26 @@ def test_the_answer_is_verdict_numbers_and_names():
 def test_features_that_go_with_the_clusters_are_named_where_others_are_selected():
     summary = copy.deepcopy(automatic()[1])
     rows, count = summary["features"], summary["number"]["selected"]
-    names, short = rows["name"], " with the clusters at q <= 0.05"
+    names, short = rows["name"], " with the clusters at q ≤ 0.05"
     rows["q_value"] = [0.01] * (count + 1) + [0.5] * (len(names) - count - 1)
     summary["number"]["significant"] = count + 1
-    first, last = ", ".join(names[:count]), names[count]
-    said = (
-        f"{count + 1} features go{short}: {first} and {last}; --features significant selects them."
-    )
-    assert count < 10
+    said = f"{count + 1} features go{short}; {names[count]} is not selected."
     assert answer(summary)[2:] == [said]
-    assert f"{said} {count} suffice to show the clusters." in words(summary)
+    more = f"{count} suffice to show the clusters. --features significant selects them. Of"
+    assert f"{said} {more}" in words(summary)
     rows["q_value"] = [0.01] * len(names)
     summary["number"]["significant"] = len(names)
-    assert f": {', '.join(names[:20])} and {len(names) - 20} more; --feat" in answer(summary)[2]
+    first = ", ".join(names[count : count + 5])
+    more = f"; {first} and {len(names) - count - 5} more are not selected."
+    assert answer(summary)[2].endswith(more)
     rows["q_value"] = [0.01] * count + [0.5] * (len(names) - count)  # exactly the selected ones
     summary["number"]["significant"] = count
     assert len(answer(summary)) == 2
     assert f"{count} features go{short}. {count} suffice" in words(summary)
     rows["q_value"] = [0.5] * (len(names) - 1) + [0.01]  # one, and not selected
     summary["number"]["significant"] = 1
-    assert answer(summary)[2].startswith(f"1 feature goes{short}: {names[-1]}; --features")
-    assert answer(summary)[2].endswith("selects it.")
+    assert answer(summary)[2] == f"1 feature goes{short}; {names[-1]} is not selected."
+    assert "--features significant selects it." in words(summary)
 
 
 def test_an_automatic_choice_in_words():
@@ -92,7 +91,7 @@ def test_stability_in_words():
         (
             {"how": "significant", "significant": 9},
             "All were kept that go with the clusters by their q-values. 9 features go with the "
-            "clusters at q <= 0.05",
+            "clusters at q ≤ 0.05",
         ),
         ({"how": "count", "asked": 7, "significant": 1}, "1 feature goes with the clusters"),
         ({"how": "price", "asked": 0.002}, "by at least 0.002"),

@@ -15,8 +15,9 @@ from featsieve.io.cells import read_number
 from featsieve.io.guard import TableError, printable
 from featsieve.io.names import is_number, number_twins, place_names, shorten
 
-SEPARATORS = (",", ";", "\t")
+SEPARATORS = (",", ";", "\t", "|")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*")
+THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*")  # or three decimals
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 WINDOWS = "cp1252"  # of files that are not UTF-8, as spreadsheet programs write them
 MOST_LINES = 20  # that are looked at
@@ -74,8 +75,7 @@ def find_layout(
     rows = _split(lines, separator)
     if not rows:
         raise TableError("its first line is no row of cells: is it a text table?")
-    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row)
-    decimal = "," if comma else "."
+    decimal = "," if separator != "," and _has_decimal_commas(rows) else "."
     told = [f"Left out above the header: {_short(' '.join(title.split()))}."] if above else []
     has_header = _has_header(rows, decimal) if header is None else header
     names, unnamed = place_names(len(rows[0])), dict[int, str]()
@@ -173,6 +173,18 @@ def find_separator(line: str) -> str:
         if separator != "," and all(is_number(cell, decimal=",") for cell in several[separator]):
             return separator
     return next(iter(several), SEPARATORS[0])
+
+
+def _has_decimal_commas(rows: list[list[str]]) -> bool:
+    """Say whether numbers have decimal commas: more have one than have a point, and some have.
+
+    1,234 can be either, and counts where no other number tells.
+    """
+    cells = [cell for row in rows for cell in row]
+    commas = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
+    sure = sum(not THOUSANDS.fullmatch(cell) for cell in commas)
+    points = [cell for cell in cells if "." in cell and is_number(cell)]
+    return len(commas) > 0 and sure >= sum(not THOUSANDS.fullmatch(cell) for cell in points)
 
 
 def _has_header(rows: list[list[str]], decimal: str) -> bool:

@@ -66,7 +66,7 @@ def read_text(
     if len(layout.names) == 1 and text_columns(frame) and not request.roles:
         raise ColumnError(
             f"there is one column, {shown(layout.names[0])}, and it does not hold numbers: cells "
-            "must be separated by commas, semicolons or tabulators"
+            "must be separated by commas, semicolons, tabulators or |"
         )
     notes = [*origin.notes, *layout.notes]
     if len(layout.names) > 1 and bare.any():

@@ -1,5 +1,6 @@
 """The features of a selection and what they show: clusters, distributions, pairs."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +26,7 @@ MOST_ROWS = 2000
 MOST_FEATURES = 60
 MOST_MARKS = 3
 MOST_PAIRS = 20
+MOST_BESIDE = 10
 # Correlated features are looked for among so many selected ones, from this correlation on.
 MOST_COMPARED = 2000
 LOWEST = 0.5
@@ -33,6 +35,8 @@ MOST_DRAWN = 200
 # Bars of a distribution, and the share of samples on either side that the outermost bars collect.
 N_BINS = 32
 TAIL = 0.005
+# Of a sample's name "P439_pl2": P439 and pl2, and P and pl.
+PARTS_OF_NAMES = (r"[^\W\d_]+\d*|\d+", r"[^\W\d_]+")
 NO_WORDS: Mapping[str, Encoding] = MappingProxyType({})
 
 
@@ -127,28 +131,38 @@ def cluster_facts(
 def _followed(
     selection: Selection, labels: np.ndarray, known: Mapping[str, Encoding], original: Any
 ) -> dict[str, Any] | None:
-    """Return the column of few words or days, or of two values, that the clusters follow most.
+    """Return what the clusters follow most: a column of words, days or two values, or names.
 
-    Where half of the columns have two values, none of these stands out.
+    That is a part of all sample names, such as the number of a plate. Where half of the columns
+    have two values, none of these stands out. The answers of a questionnaire are no batches, but
+    may be what another column goes along with: None is returned where the clusters follow one most.
     """
     X = selection.X if original is None else original
-    if is_sparse(X) or is_dask_array(X):
-        return None
-    X = to_numpy(X)
-    names, (n, d) = selection.feature_names, X.shape
-    eta, two = np.nan_to_num(selection.facts["eta_squared"]), selection.spreads > 0.0
-    two &= ((X.min(axis=0) == X) | (X.max(axis=0) == X)).all(axis=0)
-    words = [name for name, one in known.items() if one.kind != "order"]  # answers are no batches
-    columns = {names.index(name) for name in words if name in names}
-    columns |= {int(np.where(two, eta, -1.0).argmax())} if 0 < 2 * two.sum() < d else set()
+    names, answers = selection.feature_names, set[str]()
+    columns: dict[str, Any] = {}
+    if not (is_sparse(X) or is_dask_array(X)):
+        X = to_numpy(X)
+        eta, two = np.nan_to_num(selection.facts["eta_squared"]), selection.spreads > 0.0
+        two &= ((X.min(axis=0) == X) | (X.max(axis=0) == X)).all(axis=0)
+        chosen = {names.index(name) for name in known if name in names}
+        if 0 < 2 * two.sum() < X.shape[1]:
+            chosen.add(int(np.where(two, eta, -1.0).argmax()))
+        columns = {names[j]: X[:, j] for j in chosen}
+        answers = {name for name, one in known.items() if one.kind == "order"}
+    candidates = [(name, column, False) for name, column in columns.items()]
+    for pattern in PARTS_OF_NAMES:
+        parts = [re.findall(pattern, name) for name in selection.sample_names or ()]
+        if len({len(one) for one in parts}) == 1:
+            candidates += [("", np.array(words), True) for words in zip(*parts, strict=True)]
     found: dict[str, Any] | None = None
-    for j in columns:
-        levels, codes = np.unique(X[:, j], return_inverse=True)
-        if 1 < len(levels) <= defaults.most_levels(n):
+    for name, column, part in candidates:
+        levels, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+        if 1 < len(levels) <= defaults.most_levels(len(labels)) and not (part and counts.min() < 2):
             agreement = plains(chance_agreement(labels, codes), 4)
             if found is None or agreement[0] > found["agreement"][0]:
-                found = {"column": names[j], "levels": len(levels), "agreement": agreement}
-    return found
+                found = {"column": name, "levels": len(levels), "agreement": agreement}
+                found["words"] = [str(level) for level in levels] if part else None
+    return None if found is None or found["column"] in answers else found
 
 
 def _most_different(selection: Selection, code: int, drawn: Mapping[str, Any] | None) -> list[str]:
@@ -178,14 +192,26 @@ def side(
     return "high" if high else "low"
 
 
+def beside(selection: Selection) -> np.ndarray:
+    """Return features that the clusters explain as much as a selected one, which are not selected.
+
+    The first few, best first: they may say more about what the clusters are.
+    """
+    explained, chosen = np.nan_to_num(selection.facts["eta_squared"]), selection.facts["selected"]
+    least = min(explained[selection.shown], default=np.inf)
+    order = np.argsort(-explained, kind="stable")
+    return order[(explained[order] >= max(least, 1e-300)) & ~chosen[order]][:MOST_BESIDE]
+
+
 def distributions(
     selection: Selection,
     rows: np.ndarray,
+    shown: np.ndarray,
     original: Any = None,
     known: Mapping[str, Encoding] = NO_WORDS,
 ) -> dict[str, Any] | None:
-    """Return how the best features are distributed in every cluster, in their own units."""
-    clusters, shown = selection.clusters, selection.shown[:MOST_FEATURES]
+    """Return how some features are distributed in every cluster, in their own units."""
+    clusters = selection.clusters
     if clusters is None or not len(shown):
         return None
     values = dense_values(selection.X if original is None else original, rows, shown)

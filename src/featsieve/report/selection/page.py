@@ -21,6 +21,7 @@ from featsieve.report.selection.pictures import (
 )
 from featsieve.report.selection.summary import FORMAT, summarize_selection
 from featsieve.report.selection.values import readable
+from featsieve.report.selection.words import form_clusters
 
 # What the script needs of a field of values, and of the samples.
 FIELD = ("names", "levels", "width", "full", "samples")
@@ -194,18 +195,19 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         add("Selected in", "Share of the subsamples that selected it", texts, "n", full=100.0)
     if rows["certainty"] is not None:
         texts = (_written(share, ".0%") for share in rows["certainty"])
-        text = "Share of the clusterings, by their weight, that select it by themselves"
+        text = "Share of the ways to cluster, by their weight, that select it by themselves"
         add("Certain", text, texts, "n", full=100.0)
     if summary["clusters"] is not None:
         separation = rows["separation"]
         pairs = zip(clusters, rows["side"], strict=True)
         texts = ("" if cluster is None else f"{cluster}, {side}" for cluster, side in pairs)
-        text = "The cluster it tells best; bars are its means in all clusters, in their order"
-        add("Tells cluster", text, texts, "g")
-        text = "Mean inside that cluster less mean outside, in standard deviations within"
+        part = "cluster" if form_clusters(summary) else "part"
+        text = f"The {part} it tells best; bars are its means in all {part}s, in their order"
+        add(f"Tells {part}", text, texts, "g")
+        text = f"Mean inside that {part} less mean outside, in standard deviations within"
         add("Separation", text, (_written(value, ".2f") for value in separation), "n")
         texts = (_written(value, ".0%") for value in rows["eta_squared"])
-        add("Explained", "Share of its variance between clusters", texts, "n", full=100.0)
+        add("Explained", f"Share of its variance between {part}s", texts, "n", full=100.0)
     if rows.get("q_value") is not None:
         text = "False discovery rate at which it goes with the clusters"
         add("q", text, (_written(value, ".2g") for value in rows["q_value"]), "n", least=True)

@@ -64,11 +64,12 @@ def sample_views(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         sides = f"{MAP_WIDTH + 2 * PADDING} {MAP_HEIGHT + 2 * PADDING}"
         content = f'<g class="marks">{marks}</g><g class="centres">{centres}</g>'
         first, second = view["share"]
+        other = f"second {second:.0%}" if second else "up and down only keeps marks apart"
         drawn.append(
             {
                 "name": name,
                 "title": f"{name.capitalize()} features ({view['n_features']:,})",
-                "note": f"Share of the variance: first axis {first:.0%}, second {second:.0%}",
+                "note": f"Share of the variance: first axis {first:.0%}, {other}",
                 "svg": svg(content, label, box=f"{-PADDING} {-PADDING} {sides}", style="map"),
                 "x": x.tolist(),
                 "y": y.tolist(),

@@ -97,6 +97,8 @@ def plane(operator: DataOperator) -> tuple[np.ndarray, np.ndarray]:
     k = min(2, found.shape[1])
     coordinates[:, :k] = found[:, :k]
     shares[:k] = energy[:k] / max(float(np.sum(to_numpy(operator.column_norms()))), 1e-300)
+    if shares[1] == 0.0:  # of one column: up and down keeps samples apart
+        coordinates[:, 1] = np.random.default_rng(0).uniform(size=len(coordinates))
     largest = coordinates[np.abs(coordinates).argmax(axis=0), [0, 1]]
     return coordinates * np.where(largest < 0.0, -1.0, 1.0), np.clip(shares, 0.0, 1.0)
 
@@ -104,6 +106,6 @@ def plane(operator: DataOperator) -> tuple[np.ndarray, np.ndarray]:
 def _view(coordinates: np.ndarray, shares: np.ndarray, n_features: int) -> dict[str, Any]:
     """Return coordinates on a fine grid, each axis as long as it needs to be."""
     low, spread = coordinates.min(axis=0), np.ptp(coordinates, axis=0)
-    fine = (coordinates - low) / np.maximum(spread, 1e-9 * max(spread.max(), 1e-300))
+    fine = (coordinates - low) / np.maximum(spread, 1e-300)
     x, y = np.rint(RESOLUTION * fine).astype(int).T
     return {"x": x.tolist(), "y": y.tolist(), "share": plains(shares, 4), "n_features": n_features}

@@ -16,7 +16,7 @@ from featsieve.report.selection import facts, features, images, samples
 from featsieve.report.selection.words import answer, caveats, summary_sentences
 from featsieve.tuning.selection import Selection, check_shape, gather, named_as_pixels
 
-FORMAT = 7
+FORMAT = 8
 # What ``about`` may hold that has a place of its own; everything else is listed as it is.
 KNOWN = (
     "title", "file", "command", "seconds", "dropped", "standardized", "original", "seed",
@@ -114,7 +114,11 @@ def summarize_selection(
     classes = None if y is None else [str(value) for value in np.unique(y).tolist()]
     curve, rows = facts.criterion_curve(selection), samples.drawn_samples(selection.X.shape[0])
     known, tested = about.get("encodings") or {}, structure or selection.structure
-    drawn = features.distributions(selection, rows, about.get("original"), known)
+    details = about.get("original"), known
+    drawn, beside = (
+        features.distributions(selection, rows, some, *details)
+        for some in (selection.shown[: features.MOST_FEATURES], features.beside(selection))
+    )
     n_features = counted(len(selection.feature_names), "feature")
     method = type(selection.selector).__name__
     title = f"{len(selection.chosen):,} of {n_features}, selected by {method}"
@@ -135,6 +139,7 @@ def summarize_selection(
         "map": samples.sample_map(selection, codes, classes),
         "heatmap": samples.heat_map(selection),
         "distribution": drawn,
+        "beside": beside and {key: beside[key] for key in ("feature", "said")},
         "redundancy": features.correlated_pairs(selection),
         "image": None if shape is None else images.pixel_images(selection, shape),
         "evaluation": None

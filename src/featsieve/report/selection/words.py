@@ -118,23 +118,20 @@ def form_clusters(summary: Mapping[str, Any]) -> bool:
 
 
 def _beside(summary: Mapping[str, Any]) -> list[str]:
-    """Return the features that go with the clusters; none where all of them are selected."""
+    """Return the features that go with the clusters and are not selected."""
     rows = summary["features"]
     columns = zip(rows["name"], rows["q_value"] or (), rows["selected"], strict=False)
     found = [row for row in columns if row[1] is not None and row[1] <= defaults.QVALUE_LEVEL]
-    return [] if all(row[2] for row in found) else [row[0] for row in found]
+    return [name for name, _, selected in found if not selected]
 
 
 def _go_with(summary: Mapping[str, Any]) -> str:
     """Say how many features go with the clusters, and which where not all are selected."""
     count, names = summary["number"]["significant"], _beside(summary)
     go = counted(count, "feature goes", "features go")
-    said = f"{go} with {_them(summary)} at q <= {defaults.QVALUE_LEVEL:g}"
-    if not names:
-        return f"{said}."
-    names += [""] * (count - len(names))  # of very many the rows hold the best only
-    them = "it" if count == 1 else "them"
-    return f"{said}: {listed(names, 20)}; --features significant selects {them}."
+    said = f"{go} with {_them(summary)} at q ≤ {defaults.QVALUE_LEVEL:g}"
+    are = "is" if len(names) == 1 else "are"
+    return f"{said}; {listed(names)} {are} not selected." if names else f"{said}."
 
 
 def _them(summary: Mapping[str, Any]) -> str:
@@ -198,7 +195,7 @@ def _significant(summary: Mapping[str, Any]) -> str:
     if count is None:
         return ""
     if not count:
-        level = f"q <= {defaults.QVALUE_LEVEL:g}"
+        level = f"q ≤ {defaults.QVALUE_LEVEL:g}"
         return f"No feature by itself goes with {_them(summary)} at {level}."
     fewest = ""
     if curve and count < number["selected"]:
@@ -207,6 +204,8 @@ def _significant(summary: Mapping[str, Any]) -> str:
     elif curve:
         suffice = f"suffice{'s'[: curve['chosen'] == 1]}"
         fewest = f" {curve['chosen']} {suffice} to show {_them(summary)}."
+    if _beside(summary):
+        fewest += f" --features significant selects {'it' if count == 1 else 'them'}."
     return (
         f"{_go_with(summary)}{fewest} Of features called so, about {defaults.QVALUE_LEVEL:.0%} may "
         "be false; a q-value does not tell groups from gradients."
@@ -243,10 +242,10 @@ def _clusters(clusters: Mapping[str, Any] | None, structure: Mapping[str, Any] |
 
 
 def _untold(clusters: Mapping[str, Any] | None) -> str:
-    """Describe the clusters that no feature tells best."""
+    """Describe the clusters that no feature tells better than another cluster."""
     rows = [row for row in (clusters or {}).get("rows", ()) if row.get("differs")]
-    told = [f"cluster {row['name']} (differs most in {', '.join(row['differs'])})" for row in rows]
-    return f"Told by no single feature: {listed(told)}." if told else ""
+    told = [f"cluster {row['name']} differs most in {', '.join(row['differs'])}" for row in rows]
+    return f"{'; '.join(told)}.".replace("cluster", "Cluster", 1) if told else ""
 
 
 def _stability(stability: Mapping[str, Any] | None) -> str:
@@ -302,12 +301,15 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
     if certainty is not None and certainty < defaults.REPORT_DOUBTFUL_CERTAINTY:
         yield "doubtful-clusters", True, {"certainty": certainty}
     if followed := clusters.get("follows"):
-        column, levels = followed["column"], followed["levels"]
-        same = levels == len(clusters["names"])
-        follow = f"are nearly the {levels} values of {column!r}" if same else f"follow {column!r}"
+        column, levels, words = (followed[key] for key in ("column", "levels", "words"))
         name = shlex.quote(column)
+        what = repr(column) if words is None else f"a part of the sample names ({listed(words, 5)})"
+        of_it = f"the {levels} values of {column!r}" if words is None else what
+        follow = f"are nearly {of_it}" if levels == len(clusters["names"]) else f"follow {what}"
         fix = f"If that is a batch, add --batch-column {name}. To leave the column out would not "
         fix += "undo its effect"
+        if words is not None:
+            fix = "If that is a batch, make it a column of its own, and name it with --batch-column"
         yield from _follows(True, followed["agreement"], follow, fix)
     if clusters.get("lone"):
         yield "lone-features", False, {"names": listed(clusters["lone"])}
