@@ -118,10 +118,11 @@ class JASFS(ClusterModel):
         How many clusterings of the whole table are compared: 4 by random halves of the columns,
         one by all and one by their ranks for "auto". Where these agree no better than on permuted
         columns, families of plain distances, principal components and chosen columns join them,
-        each as far as its members agree beyond chance (``init_``). A second stage has up to 12
-        more, of the first selected columns. A number is at least 4 and even (others are rounded);
-        tables with more than 5000 rows, and at most 3000 columns, have no clustering by ranks. 1:
-        one clustering, and no second stage.
+        each as far as its members agree beyond chance (``init_``). A second stage has 12 more, of
+        the first selected columns (6 where two columns are all it can look at), and up to two
+        further stages as many where the first one was not enough. A number is at least 4 and even
+        (others are rounded); tables with more than 2000 rows have no clustering by ranks. 1: one
+        clustering, and no second stage.
     init : {None, "spectral", "k-means"}, labels or callable, default=None
         None: hypotheses. Otherwise the one clustering that counts: "spectral" (joint solver: of the
         neighbour graph in the hat metric; the only hypothesis of ``n_hypotheses=1``), "k-means",
@@ -179,7 +180,9 @@ class JASFS(ClusterModel):
         The weight of the hypotheses that would select the feature by themselves, 0 to 1, among
         twice as many candidates as are selected (joint solver).
     hypotheses_, hypothesis_weights_ : ndarrays of shape (m, n_samples) and (m,)
-        The hypotheses that the features were selected for, and w (joint solver).
+        The hypotheses that the features were selected for, and w (joint solver): those of the
+        families of ``init_`` in their order (ranks behind the hat family), then those of the
+        second stage and further ones.
     scores_ : ndarray of shape (`n_features_in_`,)
         What each feature is worth; larger is better, 0 for columns that do not vary. Prices, not
         probabilities, and not comparable between tables. Joint solver: along ``path_`` the
@@ -193,7 +196,7 @@ class JASFS(ClusterModel):
         The nested selections of every size up to ``path_length`` (joint solver):
         ``path_.order[:k]`` are the k best features for ``hypotheses_``. Where the number was to be
         found, ``path_.curve`` holds the criterion for every number that was looked at, with
-        ``table()`` and ``plot()``.
+        ``table()``.
     objective_ : ndarray of shape (`n_iter_`,)
         J after every iteration (one where labels do not move; terms that do not depend on the
         features are left out then). It never rises with the joint solver.
@@ -201,7 +204,8 @@ class JASFS(ClusterModel):
     init_ : dict of lists
         The families of hypotheses (joint solver): name, members, how far they agree (mean mutual
         information), how far the same family agrees on a table with permuted columns and with
-        rotated samples (NaN: not looked at), and the weight it got. ``pandas.DataFrame(init_)``.
+        rotated samples (NaN: not looked at), and its weight among the hypotheses of the whole
+        table. ``pandas.DataFrame(init_)``.
     lone_features_ : ndarray of int
         Columns of variables of few values (a yes/no answer, a category) that the hypotheses were
         formed without: one of these followed such a variable, and no other column goes along with
