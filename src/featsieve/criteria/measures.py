@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from featsieve import defaults
 from featsieve.arrays.namespace import as_numpy
-from featsieve.criteria.clusterings import SelectedClusterings, sample_rows
+from featsieve.criteria.clusterings import SCALES_IN_TURN, SelectedClusterings, sample_rows
 from featsieve.evaluation.checks import as_feature_indices
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.views import view_of_labels
@@ -38,9 +38,10 @@ class Criterion(ABC):
     ----------
     scale : {"unit", "none", "both"}, default="both"
         Whether columns have unit variance where distances between samples are taken, or are taken
-        as they are; "both" takes turns.
+        as they are; of "both" the one that is better for the selection counts: columns of
+        different units say nothing as they are, pixels of one unit may.
     n_runs : int, default=10
-        k-means++ runs that are averaged.
+        k-means++ runs that are averaged (half of them in either scale of "both").
     tolerance : float
         Loss of the criterion that is given up for fewer features.
     random_state : int, RandomState instance or None, default=0
@@ -69,7 +70,10 @@ class Criterion(ABC):
         return float(np.mean(self.prepare(X, labels)(as_feature_indices(support, X.shape[1]))))
 
     def prepare(self, X: Any, labels: Any) -> Evaluation:
-        """Return the function from a support (indices) to the values of the runs."""
+        """Return the function from a support (indices) to the values of the runs.
+
+        Those of the better scale, where there are two.
+        """
         X = check_table(X, owner=type(self).__name__)
         random_state = check_random_state(self.random_state)
         labels = as_numpy(labels)
@@ -81,7 +85,14 @@ class Criterion(ABC):
         X, rows = sample_rows(X, random_state)
         if rows is not None:
             codes = np.unique(codes[rows], return_inverse=True)[1]
-        return self._prepare(X, codes, random_state)
+        evaluate = self._prepare(X, codes, random_state)
+
+        def better(support: np.ndarray) -> np.ndarray:
+            runs = evaluate(support)
+            n_scales = min(len(SCALES_IN_TURN[self.scale]), len(runs))
+            return max((runs[turn::n_scales] for turn in range(n_scales)), key=np.mean)
+
+        return better
 
     @abstractmethod
     def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
