@@ -47,6 +47,7 @@ SCRIPTS: dict[str, tuple[int, list[str]]] = {
     "calibration_qvalues": (90, ["--tables", "20"]),
     "label_free": (20, []),
     "methods": (5, []),
+    "constants": (40, []),
     "honest_tuning": (1, []),  # of the rows of the plan paper_thin
 }
 INPUTS = {"honest_tuning": [ROOT / DOCS / "paper.parquet"]}  # beside the data sets

@@ -44,10 +44,22 @@ def test_modularity_is_taken_on_the_graph_of_all_columns(planted):
     support = np.flatnonzero(planted.informative)
     graph = view_of_labels(planted.X, planted.labels).graph
     expected = [modularity(graph, run) for run in runs_of(planted.X, support, 3)]
-    judge = Modularity().prepare(planted.X, planted.labels)
+    judge = Modularity(scale="unit").prepare(planted.X, planted.labels)
     np.testing.assert_allclose(judge(support), expected)
-    given = Modularity(graph=graph).prepare(planted.X, planted.labels)
+    given = Modularity(scale="unit", graph=graph).prepare(planted.X, planted.labels)
     np.testing.assert_allclose(given(support), expected)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_scale_in_which_a_selection_is_better_counts(kind, planted):
+    """One column of noise in a large unit: only columns of unit variance show the clusters."""
+    X = planted.X * np.where(np.arange(80) == np.flatnonzero(~planted.informative)[0], 1e4, 1.0)
+    support = np.append(np.flatnonzero(planted.informative), np.argmax(X.std(axis=0)))
+    both, unit, raw = (
+        kind(scale=scale).prepare(X, planted.labels)(support) for scale in ("both", "unit", "none")
+    )
+    assert raw.mean() < both.mean() - 0.2
+    np.testing.assert_array_equal(both, unit[::2])  # its runs, every other one of all
 
 
 def test_modularity_on_a_given_graph_knows_the_answer():

@@ -1,5 +1,6 @@
 """k-means on selected columns: what a support says about the samples."""
 
+from collections.abc import Callable
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -74,6 +75,15 @@ class SelectedClusterings:
                 model = KMeans(self.n_clusters, n_init=1, random_state=seed).fit(fitted)
                 labels[run] = model.labels_ if self.rows is None else model.predict(points)
         return labels
+
+    def judged(self, support: np.ndarray, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return the scores of the runs in the scale in which they are better in the mean.
+
+        Columns of different units say nothing as they are, pixels of one unit may.
+        """
+        scores = score(self(support))
+        n_scales = min(len(self.factors), len(scores))
+        return max((scores[turn::n_scales] for turn in range(n_scales)), key=np.mean)
 
     def points(self, support: np.ndarray, turn: int = 0) -> np.ndarray:
         """Return the samples in the selected columns, rotated into n dimensions if these are more.

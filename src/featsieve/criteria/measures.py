@@ -10,6 +10,7 @@ and do worse than chance.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn.utils import check_random_state
 
 from featsieve import defaults
 from featsieve.arrays.namespace import as_numpy
-from featsieve.criteria.clusterings import SCALES_IN_TURN, SelectedClusterings, sample_rows
+from featsieve.criteria.clusterings import SelectedClusterings, sample_rows
 from featsieve.evaluation.checks import as_feature_indices
 from featsieve.graphs.affinity import modularity
 from featsieve.graphs.views import view_of_labels
@@ -70,10 +71,7 @@ class Criterion(ABC):
         return float(np.mean(self.prepare(X, labels)(as_feature_indices(support, X.shape[1]))))
 
     def prepare(self, X: Any, labels: Any) -> Evaluation:
-        """Return the function from a support (indices) to the values of the runs.
-
-        Those of the better scale, where there are two.
-        """
+        """Return the function from a support (indices) to the values of the runs."""
         X = check_table(X, owner=type(self).__name__)
         random_state = check_random_state(self.random_state)
         labels = as_numpy(labels)
@@ -85,14 +83,7 @@ class Criterion(ABC):
         X, rows = sample_rows(X, random_state)
         if rows is not None:
             codes = np.unique(codes[rows], return_inverse=True)[1]
-        evaluate = self._prepare(X, codes, random_state)
-
-        def better(support: np.ndarray) -> np.ndarray:
-            runs = evaluate(support)
-            n_scales = min(len(SCALES_IN_TURN[self.scale]), len(runs))
-            return max((runs[turn::n_scales] for turn in range(n_scales)), key=np.mean)
-
-        return better
+        return self._prepare(X, codes, random_state)
 
     @abstractmethod
     def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
@@ -146,7 +137,7 @@ class Modularity(Criterion):
                 f"graph must link the {X.shape[0]} samples that are looked at (5000 of a larger "
                 f"table); got shape {graph.shape}. Leave it out."
             )
-        return lambda support: modularity(graph, clusterings(support))
+        return lambda support: clusterings.judged(support, partial(modularity, graph))
 
 
 class LabelAgreement(Criterion):
@@ -156,9 +147,11 @@ class LabelAgreement(Criterion):
 
     def _prepare(self, X: Any, labels: np.ndarray, random_state: RandomState) -> Evaluation:
         clusterings = self._clusterings(X, labels, random_state)
-        return lambda support: np.array(
-            [adjusted_rand_score(labels, found) for found in clusterings(support)]
-        )
+
+        def agreement(runs: np.ndarray) -> np.ndarray:
+            return np.array([adjusted_rand_score(labels, found) for found in runs])
+
+        return lambda support: clusterings.judged(support, agreement)
 
 
 class FunctionCriterion(Criterion):
