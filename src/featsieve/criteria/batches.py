@@ -80,16 +80,16 @@ class BatchReport:
         if self.n_batches == 1:
             return "All rows are of one batch, which tells nothing about their clusters."
         said = (
-            "Columns were centred and scaled within batches. "
-            f"The {self.n_batches} batches share {self.after:.0%} of their information with the "
-            f"{self.n_clusters} clusters (normalised mutual information); of the "
-            f"table as it was, cut into as many, {self.before:.0%}."
+            "Columns were centred and scaled within batches. Clusters of the table as it was would "
+            f"share {self.before:.0%} of their information with the {self.n_batches} batches "
+            f"(normalised mutual information); the {self.n_clusters} clusters that were found "
+            f"share {self.after:.0%}."
         )
         if round(100 * self.before) == 0:  # there was nothing to take out
             return said
         return (
-            f"{said} If that is because batches are groups of interest themselves, these groups "
-            "were taken out."
+            f"{said} If batches are themselves the groups that you look for, these groups were "
+            "taken out."
         )
 
     def summary(self) -> dict[str, Any]:

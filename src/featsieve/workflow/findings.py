@@ -193,8 +193,7 @@ def batch_words(table: Dataset) -> list[str]:
     if table.cells or table.batch is not None or is_sparse(X):
         return []
     counts = {name: k for name, k in table.origin.text.items() if _names_batches(name)}
-    days = [name for name, one in table.encodings.items() if one.kind == "date"]
-    for name in [*filter(_names_batches, table.feature_names or ()), *days]:
+    for name in [*filter(_names_batches, table.feature_names or ()), *dates(table)]:
         levels, sizes = np.unique(X[:, table.names.index(name)], return_counts=True)
         few = len(levels) <= defaults.most_levels(len(X)) and sizes.min() > 1
         whole = (levels % 1 == 0).all()  # NaN, a missing batch, is not
@@ -215,6 +214,11 @@ def ordered_words(table: Dataset) -> dict[str, list[str]]:
     found = {name: find_order(words) for name, words in several.items() if name not in classes}
     # as --encode-order can take them
     return {name: own for name, own in found.items() if own and not {*",="} & {*"".join(own)}}
+
+
+def dates(table: Dataset) -> list[str]:
+    """Return the columns of dates that take part as numbers of days."""
+    return [name for name, one in table.encodings.items() if one.kind == "date"]
 
 
 def row_numbers(table: Dataset) -> list[int]:
@@ -268,7 +272,7 @@ def _about_values(table: Dataset, X: np.ndarray, names: list[str] | None) -> Ite
         return  # what follows is about features in columns
     spread = X.std(axis=0)
     wide = spread.max() > defaults.WIDE_SPREAD * np.quantile(spread, defaults.NARROW_SHARE)
-    if wide and not table.cells and _look_like_counts(X):
+    if raw_counts(table, X):
         yield Note(
             f"The values look like raw counts (whole numbers, none below 0, up to {X.max():,.0f}, "
             "that vary more than their mean): if they are, give --counts (in Python counts=True), "
@@ -319,10 +323,16 @@ def transposed_signs(table: Dataset, X: np.ndarray) -> tuple[bool, int, str]:
     return bool(by_values), len(reasons) - int(by_values), ", and ".join(reasons)
 
 
-def _look_like_counts(X: np.ndarray) -> bool:
-    """Say whether values are whole, with zeros, a long tail, and more variance than mean."""
-    largest = X.max()
-    if kind_of(X) != "counts" or largest <= LARGEST_LOG or X.min() > 0:
+def raw_counts(table: Dataset, X: np.ndarray) -> bool:
+    """Say whether a part of a table looks like counts that were not normalised.
+
+    Whole, with zeros, a long tail, more variance than mean, in columns that differ much.
+    """
+    if table.cells or not X.size or kind_of(X) != "counts":
+        return False
+    largest, spread = X.max(), X.std(axis=0)
+    wide = spread.max() > defaults.WIDE_SPREAD * np.quantile(spread, defaults.NARROW_SHARE)
+    if not wide or largest <= LARGEST_LOG or X.min() > 0:
         return False
     over = np.median(X.var(axis=0) / X.mean(axis=0))
     return bool(over > 1.0 and np.count_nonzero(largest == X) == 1)

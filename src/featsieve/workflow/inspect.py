@@ -1,5 +1,6 @@
 """A fast look at a table before anything heavy, and the options that it calls for."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,6 +16,7 @@ from featsieve.criteria.batches import within_batches
 from featsieve.criteria.n_clusters import count_clusters
 from featsieve.criteria.structure import find_structure
 from featsieve.datasets import Dataset, read_table
+from featsieve.io.counts import read_expression
 from featsieve.io.dataset import subset
 from featsieve.workflow.columns import constant_columns, count_where, empty_columns
 from featsieve.workflow.findings import (
@@ -23,10 +25,12 @@ from featsieve.workflow.findings import (
     batch_words,
     class_words,
     columns_about_features,
+    dates,
     dense_part,
     find_notes,
     order_option,
     ordered_words,
+    raw_counts,
     row_numbers,
     sample_words,
     scales,
@@ -34,7 +38,13 @@ from featsieve.workflow.findings import (
     twins,
 )
 from featsieve.workflow.impute import words_with_gaps
-from featsieve.workflow.messages import Note, ProgressCallback, by_column, silent
+from featsieve.workflow.messages import (
+    Note,
+    ProgressCallback,
+    by_column,
+    list_columns,
+    silent,
+)
 from featsieve.workflow.prepare import prepare_table
 
 # Columns that are nearly the same as another which a command line can name.
@@ -72,6 +82,19 @@ def read_to_inspect(
                 named[columns[0]] = words
         options["encode"] = named | (known if isinstance(known, dict) else {})
         table = read_table(path, **options)
+    if when := dates(table):
+        text = f"Dates: {list_columns(when)}. When something was noted is seldom what groups are "
+        text += f"about: --drop {shlex.quote(when[0])} leaves it out. Otherwise --encode makes it a"
+        notes.append(Note(f"{text} number of days.", "dates"))
+    wide = table.X.shape[1] > table.X.shape[0]  # whole numbers of a few units are no counts
+    gaps = table.encodings or count_where(table.X, np.isnan).any()
+    if wide and not gaps and raw_counts(table, part := dense_part(table)[0]):
+        logs = read_expression(table.X, counts=True).X
+        made = replace(table.origin, options={**table.origin.options, "counts": True})
+        table = replace(table, X=logs, origin=made)
+        text = f"The values look like raw counts (whole numbers up to {part.max():,.0f}, that vary "
+        text += "more than their mean). --counts (in Python counts=True) brings rows to one total "
+        notes.append(Note(f"{text}and takes logarithms, and so they are looked at.", "counts"))
     return table, [*notes, *about_orders(orders)]
 
 
@@ -93,7 +116,8 @@ def inspect_table(
     constant &= ~np.isin(names, words_with_gaps(table))  # which --impute category makes a level
     usable = ~constant & (infinite == 0)
     usable[numbers] = False
-    usable &= ~np.isin(names, class_words(table)[:1])
+    needless = [*dates(table), *(same if len(same := twins(table)) <= MOST_TWINS else ())]
+    usable &= ~np.isin(names, [*class_words(table)[:1], *needless])
     said = [*notes, *find_notes(table, random_state=random_state, proposed=True)]
     progress("looking for clusters")
     structure = None
@@ -116,6 +140,7 @@ def inspect_table(
         "empty": [names[j] for j in np.flatnonzero(empty)],
         "constant": [names[j] for j in np.flatnonzero(constant & ~empty)],
         "row_numbers": [names[j] for j in numbers],
+        "needless": needless,
         "text": [name for name in table.dropped if name not in {*asked, *no_samples}],
         "notes": [{"kind": note.kind, "text": str(note)} for note in said],
         "structure": structure,
@@ -130,9 +155,10 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     words += [word for name in made.options.get("drop", ()) for word in ("--drop", name)]
     words += ["--sheet", made.options["sheet"]] if "sheet" in made.options else []
     words += ["--repair"] if made.repaired else []
+    words += ["--counts"] if "counts" in made.options else []
     names = [] if table.sample_names is not None else sample_words(table)[:1]
     classes = class_words(table)[:1]
-    categories = {*table.encodings} - {*classes}
+    categories = {*table.encodings} - {*classes, *dates(table)}
     words += [] if table.batch_name is None else ["--batch-column", table.batch_name]
     words += ["--encode"] if categories else []
     orders = {name: [*one.levels] for name, one in table.encodings.items() if one.kind == "order"}
@@ -144,9 +170,8 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     for name in (*names, *look["row_numbers"]):
         named = table.sample_names is not None or "--id-column" in words
         words += ["--drop" if named else "--id-column", name]
-    same = [name for name in twins(table) if name not in words]
-    for name in (*look["infinite"], *(same if len(same) <= MOST_TWINS else ())):
-        words += ["--drop", name]
+    for name in (*look["infinite"], *look["needless"]):
+        words += ["--drop", name] * (name not in words)
     return [*words, "--impute", _way_to_fill(table)] if look["missing"] else words
 
 

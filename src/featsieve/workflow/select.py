@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import kruskal
 
 from featsieve import defaults
 from featsieve.arrays import as_operator
@@ -16,8 +17,10 @@ from featsieve.criteria.qvalues import FEWEST_SAMPLES, FeatureQValues
 from featsieve.criteria.structure import StructureTest
 from featsieve.datasets import Dataset
 from featsieve.evaluation import Stability
+from featsieve.io.counts import row_totals
 from featsieve.io.names import find_columns
 from featsieve.io.selection_model import SelectionModel
+from featsieve.names import listed
 from featsieve.progress import FitProgress
 from featsieve.tables import Table
 from featsieve.tuning import feature_qvalues
@@ -279,7 +282,8 @@ def select_features(
         filled = (*filled, Note(text, "filled"))
     # One sentence about missing structure is enough, whoever said it.
     told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
-    own = (*prepared.notes, *filled, *note_about_units(prepared, selector), *repeats.notes, *few)
+    values = (*note_about_units(prepared, selector), *_about_depth(prepared, labels))
+    own = (*prepared.notes, *filled, *values, *repeats.notes, *few)
     explained = found.fitted("batch_report_")
     if explained is not None:
         of = f"Batches are those of the column {about.batch_name!r}. " if about.batch_name else ""
@@ -334,6 +338,21 @@ def _filled_otherwise(
         text = f"{len(chosen & others)} of the {len(chosen)} features would be selected again"
         text += f" ({new} in place of {gone})" if others - chosen else f" (not {gone})"
     return Note(f"With missing values {SAID[INSTEAD[settings['impute']]]}, {text}.", "filled")
+
+
+def _about_depth(prepared: Prepared, labels: np.ndarray) -> tuple[Note, ...]:
+    """Say whether the clusters go with the totals of rows that counts were divided by."""
+    if prepared.target is None or len(codes := np.unique(labels)) < 2:
+        return ()
+    totals = row_totals(prepared.table.X)
+    p = kruskal(*(totals[labels == k] for k in codes)).pvalue
+    medians = listed(f"{np.median(totals[labels == k]):,.0f}" for k in codes)
+    go = "differ between" if p <= defaults.STRUCTURE_LEVEL else "do not differ between"
+    text = f"The totals of the rows (depth) {go} the clusters: medians {medians} (Kruskal-Wallis "
+    text += f"p = {p:.2g})."
+    if p <= defaults.STRUCTURE_LEVEL:
+        text += " Dividing by them may not have taken all of it out."
+    return (Note(text, "depth"),)
 
 
 def note_about_units(prepared: Prepared, selector: Any) -> tuple[Note, ...]:

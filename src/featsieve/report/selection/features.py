@@ -198,7 +198,9 @@ def beside(selection: Selection) -> np.ndarray:
     The first few, best first: they may say more about what the clusters are.
     """
     explained, chosen = np.nan_to_num(selection.facts["eta_squared"]), selection.facts["selected"]
-    least = min(explained[selection.shown], default=np.inf)
+    tested = "q_value" in selection.facts
+    by_chance = (selection.facts["q_value"] if tested else 0.0 * explained) > defaults.QVALUE_LEVEL
+    least = min((explained[j] for j in selection.shown if not by_chance[j]), default=np.inf)
     order = np.argsort(-explained, kind="stable")
     return order[(explained[order] >= max(least, 1e-300)) & ~chosen[order]][:MOST_BESIDE]
 

@@ -89,6 +89,7 @@ JUDGED = {
     "all": "k-means on all {n:,} features",
     "clusters": "the clusters of the method",
 }
+NO_GROUPS = "A q-value does not tell groups from gradients."
 Caveat = tuple[str, bool, dict[str, Any]]  # kind, whether it is a warning, what the text names
 
 
@@ -119,10 +120,16 @@ def form_clusters(summary: Mapping[str, Any]) -> bool:
 
 def _beside(summary: Mapping[str, Any]) -> list[str]:
     """Return the features that go with the clusters and are not selected."""
+    return [name for name, goes, selected in _tested(summary) if goes and not selected]
+
+
+def _tested(summary: Mapping[str, Any]) -> Iterator[tuple[str, bool, bool]]:
+    """Yield the features with q-values, whether they go with the clusters, and are selected."""
     rows = summary["features"]
     columns = zip(rows["name"], rows["q_value"] or (), rows["selected"], strict=False)
-    found = [row for row in columns if row[1] is not None and row[1] <= defaults.QVALUE_LEVEL]
-    return [name for name, _, selected in found if not selected]
+    for name, q, selected in columns:
+        if q is not None:
+            yield name, q <= defaults.QVALUE_LEVEL, selected
 
 
 def _go_with(summary: Mapping[str, Any]) -> str:
@@ -197,10 +204,12 @@ def _significant(summary: Mapping[str, Any]) -> str:
     if not count:
         level = f"q ≤ {defaults.QVALUE_LEVEL:g}"
         return f"No feature by itself goes with {_them(summary)} at {level}."
+    if not form_clusters(summary):
+        return f"{_go_with(summary)} {NO_GROUPS}"
     fewest = ""
-    if curve and count < number["selected"]:
-        show = "one shows them" if number["selected"] == 1 else "ones show them together"
-        fewest = f" The selected {show}, but not each can be told from chance by itself."
+    chance = [name for name, goes, selected in _tested(summary) if selected and not goes]
+    if curve and chance:
+        fewest = f" Selected, but not told from chance one by one: {listed(chance)}."
     elif curve:
         suffice = f"suffice{'s'[: curve['chosen'] == 1]}"
         fewest = f" {curve['chosen']} {suffice} to show {_them(summary)}."
@@ -208,7 +217,7 @@ def _significant(summary: Mapping[str, Any]) -> str:
         fewest += f" --features significant selects {'it' if count == 1 else 'them'}."
     return (
         f"{_go_with(summary)}{fewest} Of features called so, about {defaults.QVALUE_LEVEL:.0%} may "
-        "be false; a q-value does not tell groups from gradients."
+        f"be false. {NO_GROUPS}"
     )
 
 
