@@ -4,10 +4,12 @@
 its options, and hands it on as a whole. A new option is a field there, and nothing else here.
 """
 
+# ruff: noqa: RUF009 - fields of a group are made by calls
+
 import inspect
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,80 +71,59 @@ Force = Annotated[
     bool, typer.Option("--force", help="Replace files with these names that are there already.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The same number gives the same answer.")]
+SEED = "The same number gives the same answer."
+Seed = Annotated[int, typer.Option("--seed", min=0, help=SEED)]
+
+
+def option(text: str, *names: str, default: Any = None, **how: Any) -> Any:
+    """Return a field of a group: an option, by default called like the field, with its help."""
+    return field(default=default, metadata={"option": typer.Option(*names, help=text, **how)})
+
+
+def flag(name: str, text: str) -> Any:
+    """Return a field of a group that is False unless its option is given."""
+    return option(text, name, default=False)
 
 
 @dataclass
 class Reading:
     """How a table is read: parameters of `featsieve.datasets.read_table`."""
 
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Leave a column out; can be given several times."),
-    ] = None
-    drop_text: Annotated[
-        bool,
-        typer.Option("--drop-text", help="Leave out every column that does not hold numbers."),
-    ] = False
-    encode: Annotated[
-        bool,
-        typer.Option(
-            "--encode",
-            help="Let columns of words take part: those of few different ones (at most the root of "
-            "the number of rows) as categories, dates as days.",
-        ),
-    ] = False
-    encode_order: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[COLUMN=]LOW,...,HIGH",
-            help="A category whose words have an order: 0, 1, 2, ...; without a column, all whose "
-            "words are these. Can be given several times.",
-        ),
-    ] = None
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of a text file names the columns [default: unless it "
-            "holds numbers only].",
-            show_default=False,
-        ),
-    ] = None
-    id_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the names of the samples.")
-    ] = None
-    label_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with known classes: left out of the features, and used to judge the "
-            "result only.",
-        ),
-    ] = None
-    layer: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Layer of a .h5ad file to read in the place of X."),
-    ] = None
-    repair: Annotated[
-        bool,
-        typer.Option(
-            "--repair",
-            help="Turn numbers written as text (<50, 12.3%, $1,234.00, 1 234) into numbers, and "
-            "other cells of such columns into missing values; every change is listed.",
-        ),
-    ] = False
-    sheet: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|NUMBER",
-            help="Sheet of a workbook [default: the largest].",
-            show_default=False,
-        ),
-    ] = None
-    transpose: Annotated[
-        bool, typer.Option("--transpose", help="Rows are features, columns are samples.")
-    ] = False
+    drop: list[str] | None = option(
+        "Leave a column out; can be given several times.", metavar="COLUMN"
+    )
+    drop_text: bool = flag("--drop-text", "Leave out every column that does not hold numbers.")
+    encode: bool = flag(
+        "--encode",
+        "Let columns of words take part: those of few different ones (at most the root of "
+        "the number of rows) as categories, dates as days.",
+    )
+    encode_order: list[str] | None = option(
+        "A category whose words have an order: 0, 1, 2, ...; without a column, all whose "
+        "words are these. Can be given several times.",
+        metavar="[COLUMN=]LOW,...,HIGH",
+    )
+    header: bool | None = option(
+        "Whether the first line of a text file names the columns [default: unless it "
+        "holds numbers only].",
+        "--header/--no-header",
+        show_default=False,
+    )
+    id_column: str | None = option("Column with the names of the samples.", metavar="COLUMN")
+    label_column: str | None = option(
+        "Column with known classes: left out of the features, and used to judge the result only.",
+        metavar="COLUMN",
+    )
+    layer: str | None = option("Layer of a .h5ad file to read in the place of X.", metavar="NAME")
+    repair: bool = flag(
+        "--repair",
+        "Turn numbers written as text (<50, 12.3%, $1,234.00, 1 234) into numbers, and "
+        "other cells of such columns into missing values; every change is listed.",
+    )
+    sheet: str | None = option(
+        "Sheet of a workbook [default: the largest].", metavar="NAME|NUMBER", show_default=False
+    )
+    transpose: bool = flag("--transpose", "Rows are features, columns are samples.")
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of `featsieve.datasets.read_table`."""
@@ -175,92 +156,66 @@ class Reading:
 class Choosing:
     """How features are selected: parameters of `featsieve.workflow.select_features`."""
 
-    n_clusters: Annotated[
-        Any,
-        typer.Option(
-            "--clusters",
-            parser=read_count,
-            metavar="auto|K",
-            help="How many clusters of samples to look for.",
-        ),
-    ] = "auto"
-    standardize: Annotated[
-        bool, typer.Option("--standardize", help="Give every column mean 0 and variance 1 first.")
-    ] = False
-    impute: Annotated[
-        str | None,
-        typer.Option(
-            metavar="median|nearest|category",
-            help="Fill missing values, which are refused otherwise: with the column's median, from "
-            "the nearest rows, or (in categories) as a level of their own.",
-        ),
-    ] = None
-    counts: Annotated[
-        bool | None,
-        typer.Option(
-            "--counts/--no-counts",
-            help="Whether the values are raw counts: rows are brought to their median total, then "
-            "log(1 + x) is taken [default: where a .h5ad file holds whole numbers].",
-            show_default=False,
-        ),
-    ] = None
-    center_rows: Annotated[
-        bool,
-        typer.Option(
-            "--center-rows",
-            help="Take the mean out of every row: what moves all columns alike (brightness, "
-            "dilution).",
-        ),
-    ] = False
-    random_state: Seed = 0
-    n_features: Annotated[
-        Any,
-        typer.Option(
-            "--features",
-            "--genes",
-            parser=read_count,
-            metavar="auto|significant|K|SHARE",
-            help="How many features: a count, a share such as 0.1, what suffices to show the "
-            "clusters (JASFS finds it for all methods of a comparison), or all that go with them "
-            "at q <= 0.05 (JASFS; it takes some forty fits).",
-        ),
-    ] = "auto"
-    n_subsamples: Annotated[
-        int | None,
-        typer.Option(
-            "--subsamples",
-            metavar="N",
-            help="Repeat the selection N times on 80 % of the rows, to see what comes back "
-            "[default: 10, or 0 for tables of more than 20 million values].",
-        ),
-    ] = None
+    n_clusters: Any = option(
+        "How many clusters of samples to look for.",
+        "--clusters",
+        default="auto",
+        parser=read_count,
+        metavar="auto|K",
+    )
+    standardize: bool = flag("--standardize", "Give every column mean 0 and variance 1 first.")
+    impute: str | None = option(
+        "Fill missing values, which are refused otherwise: with the column's median, from "
+        "the nearest rows, or (in categories) as a level of their own.",
+        metavar="median|nearest|category",
+    )
+    counts: bool | None = option(
+        "Whether the values are raw counts: rows are brought to their median total, then "
+        "log(1 + x) is taken [default: where a .h5ad file holds whole numbers].",
+        "--counts/--no-counts",
+        show_default=False,
+    )
+    center_rows: bool = flag(
+        "--center-rows",
+        "Take the mean out of every row: what moves all columns alike (brightness, dilution).",
+    )
+    random_state: int = option(SEED, "--seed", default=0, min=0)
+    n_features: Any = option(
+        "How many features: a count, a share such as 0.1, what suffices to show the "
+        "clusters (JASFS finds it for all methods of a comparison), or all that go with them "
+        "at q <= 0.05 (JASFS; it takes some forty fits).",
+        "--features",
+        "--genes",
+        default="auto",
+        parser=read_count,
+        metavar="auto|significant|K|SHARE",
+    )
+    n_subsamples: int | None = option(
+        "Repeat the selection N times on 80 % of the rows, to see what comes back "
+        "[default: 10, or 0 for tables of more than 20 million values].",
+        "--subsamples",
+        metavar="N",
+    )
 
 
 @dataclass
 class Keeping:
     """Which features are there in any case or never, and inside of which batches."""
 
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME,...|@FILE",
-            help="Features that are selected in any case: names or patterns such as 'HLA-*', or "
-            "@genes.txt for a file with one in each line; of .h5ad also a column of var with True "
-            "and False. Can be given several times.",
-        ),
-    ] = None
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME,...|@FILE", help="Features that are never selected, likewise."),
-    ] = None
-    batch_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with batches (a plate, a donor; of obs for .h5ad): no feature, and the "
-            "clusters inside of batches count.",
-        ),
-    ] = None
+    keep: list[str] | None = option(
+        "Features that are selected in any case: names or patterns such as 'HLA-*', or "
+        "@genes.txt for a file with one in each line; of .h5ad also a column of var with True "
+        "and False. Can be given several times.",
+        metavar="NAME,...|@FILE",
+    )
+    exclude: list[str] | None = option(
+        "Features that are never selected, likewise.", metavar="NAME,...|@FILE"
+    )
+    batch_column: str | None = option(
+        "Column with batches (a plate, a donor; of obs for .h5ad): no feature, and the "
+        "clusters inside of batches count.",
+        metavar="COLUMN",
+    )
 
     def read(self) -> dict[str, Any]:
         """Return the constraints, those in files read."""
@@ -273,26 +228,17 @@ class Keeping:
 class Constraining(Keeping):
     """What may be selected together, and at which price."""
 
-    groups: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.csv",
-            help="Features that are selected together or not at all: columns `feature`, `group`.",
-        ),
-    ] = None
-    costs: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.csv",
-            help="Prices: columns `feature` (or the name of a group) and `price`; others cost 1.",
-        ),
-    ] = None
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SUM", help="What the features may cost together, in place of their number."
-        ),
-    ] = None
+    groups: Path | None = option(
+        "Features that are selected together or not at all: columns `feature`, `group`.",
+        metavar="FILE.csv",
+    )
+    costs: Path | None = option(
+        "Prices: columns `feature` (or the name of a group) and `price`; others cost 1.",
+        metavar="FILE.csv",
+    )
+    budget: float | None = option(
+        "What the features may cost together, in place of their number.", metavar="SUM"
+    )
 
     def read(self) -> dict[str, Any]:
         """Return the constraints, those in files read."""
@@ -335,14 +281,15 @@ def spread_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     groups = {name: kind for name, kind in groups.items() if is_dataclass(kind)}
     spread: list[inspect.Parameter] = []
     for p in parameters:
-        inside = fields(groups[p.name]) if p.name in groups else ()
-        options = [p.replace(name=f.name, default=f.default, annotation=f.type) for f in inside]
-        spread += options or [p]
+        for f in fields(groups[p.name]) if p.name in groups else ():
+            annotation = Annotated[f.type, f.metadata["option"]]
+            spread.append(p.replace(name=f.name, default=f.default, annotation=annotation))
+        spread += [] if p.name in groups else [p]
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
         for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+            given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
         return command(*args, **given)
 
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
