@@ -36,7 +36,7 @@ import real_data
 from common import difference_table, finish, in_parallel, line, options, table
 from featsieve import JASFS
 from featsieve.evaluation import ClusteringScores, compare_with_reference, paper_protocol
-from featsieve.report.figures import FAINT, INK, draw, for_file
+from featsieve.report.figures import FAINT, INK, draw
 
 COUNTS = (10, 30, 50, 100, 150, 200, 300)
 METHODS = ("JASFS", "all features", "random", "max variance", "paper solver", "true labels")
@@ -204,7 +204,7 @@ def draw_gap(found: dict, names: list[str], path: Path) -> None:
         axes.set_xlim(max(-110.0, ends.min() - 5.0), max(105.0, ends.max() + 5.0))
         axes.set_xlabel("% of the gap in ACC: 0 all features, 100 true labels")
 
-    path.write_text(for_file(draw(paint, 5.0, 1.0 + 0.26 * len(names))), encoding="utf-8")
+    path.write_text(draw(paint, 5.0, 1.0 + 0.26 * len(names)), encoding="utf-8")
 
 
 def main() -> None:

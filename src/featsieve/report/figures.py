@@ -1,19 +1,11 @@
-"""Drawings by matplotlib, as SVG whose ink is dark on a light page and light on a dark one.
-
-Figures are drawn in two placeholder colours. In the SVG they become variables.
-"""
+"""Drawings by matplotlib, as SVG files in dark ink."""
 
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-INK, FAINT = "#010203", "#040506"
-_THEMES = {
-    INK: ("--ink", "#1f2328", "#e6e9ee"),
-    FAINT: ("--faint", "#d5dae1", "#3a414b"),
-}
-
+INK, FAINT = "#1f2328", "#d5dae1"
 _RC: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "featsieve",
@@ -49,7 +41,7 @@ class Figure:
 
 
 def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
-    """Let a function paint on axes, and return an SVG element whose ink follows the theme."""
+    """Let a function paint on axes, and return the SVG file."""
     try:
         import matplotlib
         from matplotlib.figure import Figure as Canvas
@@ -62,19 +54,4 @@ def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
         metadata = {"Date": None, "Creator": None}
         figure.savefig(buffer, format="svg", transparent=True, metadata=metadata)
     text = buffer.getvalue()
-    text = text[text.index("<svg") :].strip()
-    light = dark = ""
-    for placeholder, (name, on_light, on_dark) in _THEMES.items():
-        text = text.replace(placeholder, f"var({name})")
-        light += f"{name}:{on_light};"
-        dark += f"{name}:{on_dark};"
-    theme = f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    end = text.index(">") + 1
-    return f"{text[:end]}<style>{theme}</style>{text[end:]}"
-
-
-def for_file(svg: str) -> str:
-    """Return a drawing for a file of its own, in dark ink: few programs know variables."""
-    for name, on_light, _ in _THEMES.values():
-        svg = svg.replace(f"var({name})", on_light)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + svg + "\n"
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text[text.index("<svg") :].strip()}\n'

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.names import counted
-from featsieve.report.figures import FAINT, Figure, draw, for_file
+from featsieve.report.figures import FAINT, Figure, draw
 from featsieve.report.selection.values import readable
 from featsieve.tables import Table
 
@@ -87,9 +87,9 @@ def _by_cluster(
     width, height = 3.2 + 0.3 * c, 1.4 + 0.17 * k
     colour = "Colour is the mean of the gene in the cluster"
     if share is None:
-        return Figure("Matrix of the panel", f"{colour}.", for_file(draw(paint, width, height)))
+        return Figure("Matrix of the panel", f"{colour}.", draw(paint, width, height))
     caption = f"{colour}, size the share of its cells that express it."
-    return Figure("Dot plot of the panel", caption, for_file(draw(paint, width, height)))
+    return Figure("Dot plot of the panel", caption, draw(paint, width, height))
 
 
 def panel_methods(summary: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
