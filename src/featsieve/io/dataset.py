@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from featsieve.arrays.namespace import is_sparse
 from featsieve.io.guard import ColumnError, TableError, check_memory, first_line
 from featsieve.io.names import check_unique, place_names
 from featsieve.tables import Encoding
@@ -248,6 +249,14 @@ def subset(table: Dataset, indices: Any) -> Dataset:
     )
 
 
+def count_where(X: Any, test: Any) -> np.ndarray:
+    """Return how many values of every column pass a test that zero fails, such as `numpy.isnan`."""
+    if is_sparse(X):
+        stored = X.tocoo()
+        return np.bincount(stored.col[test(stored.data)], minlength=X.shape[1])
+    return np.count_nonzero(test(X), axis=0)
+
+
 # What is known of the filled cells of a column.
 FILLED = ("column", "now", "cells", "how")
 
@@ -257,36 +266,27 @@ def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -
 
     Its origin says what with; a median of words is the most frequent one.
     """
-    made, before_this = like or table, table.origin.filled
-    filled: dict[str, list[Any]] = {key: list(before_this.get(key, ())) for key in FILLED}
+    made, earlier = like or table, table.origin.filled
+    rows = list(zip(*(earlier[key] for key in FILLED), strict=True)) if earlier else []
     names, known = made.names, made.encodings
-    parts: list[Any] = [table.X, X]
-    if hasattr(table.X, "tocoo"):
-        stored = table.X.tocoo()
-        columns = np.unique(stored.col[np.isnan(stored.data)])
-        parts = [part.tocsc() for part in parts]
-    else:
-        columns = np.flatnonzero(np.isnan(table.X).any(axis=0))
-    for j in columns.tolist():
-        before, after = (_column(part, j) for part in parts)
+    parts = [part.tocsc() if is_sparse(part) else part for part in (table.X, X)]
+    for j in np.flatnonzero(count_where(table.X, np.isnan)).tolist():
+        before, after = (dense(part[:, [j]]).ravel() for part in parts)
         gaps = np.isnan(before) & ~np.isnan(after)
         if not gaps.any() or gaps.all():  # empty columns are left out
             continue
         values, one = np.unique(after[gaps]), known.get(names[j])
         words = values.tolist() if one is None else one.words(values)
         by_word = how == "median" and one is not None and one.kind == "category"
-        row = {"column": names[j], "now": words[0] if len(words) == 1 else ""}
-        row |= {"cells": int(gaps.sum()), "how": "most frequent word" if by_word else how}
-        for key in FILLED:
-            filled[key].append(row[key])
-    filled = filled if filled["column"] else {}
+        said = "most frequent word" if by_word else how
+        rows.append((names[j], words[0] if len(words) == 1 else "", int(gaps.sum()), said))
+    filled = dict(zip(FILLED, map(list, zip(*rows, strict=True)), strict=False))
     return replace(made, X=X, origin=replace(made.origin, filled=filled))
 
 
-def _column(X: Any, j: int) -> np.ndarray:
-    """Return a column of any table."""
-    part = X[:, [j]]
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part).ravel()
+def dense(X: Any) -> np.ndarray:
+    """Return a table with its zeros."""
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
 
 
 def dataset_parts(table: Dataset) -> dict[str, Any]:

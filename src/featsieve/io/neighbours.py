@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.impute import KNNImputer
 
+from featsieve.arrays.namespace import is_sparse
 from featsieve.tables import Encoding
 
 
@@ -23,6 +24,16 @@ def expand(
         owner += [j] * part.shape[1]
         called += [name] if one is None else one.names(name)
     return np.hstack(parts), np.array(owner), called
+
+
+def fill_with(X: Any, fill: np.ndarray) -> Any:
+    """Return a copy of a table with the number of each column in the place of its gaps."""
+    fill = fill.astype(X.dtype)
+    if not is_sparse(X):
+        return np.where(np.isnan(X), fill, X)
+    X = X.copy()
+    X.data = np.where(np.isnan(X.data), fill[X.indices], X.data)
+    return X
 
 
 def fill_from_nearest(

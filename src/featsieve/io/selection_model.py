@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.arrays.namespace import is_sparse
 from featsieve.io.counts import check_totals, normalized, row_means, row_totals, without_row_means
-from featsieve.io.dataset import Dataset, subset, with_filled
+from featsieve.io.dataset import Dataset, dense, subset, with_filled
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import frame_dataset, labelled_frame
 from featsieve.io.guard import ColumnError
 from featsieve.io.names import check_unique, find_columns
-from featsieve.io.neighbours import expand, fill_from_nearest
+from featsieve.io.neighbours import expand, fill_from_nearest, fill_with
 from featsieve.tables import Encoding
 from featsieve.validation import check_finite, refuse_text
 
@@ -240,7 +239,7 @@ class SelectionModel:
         if batch is None and isinstance(table, Dataset):
             batch = table.batch
         if self.centre is not None:
-            X = (X.toarray() if is_sparse(X) else X) - self.centre[needed]
+            X = dense(X) - self.centre[needed]
         if self.scale is not None:
             X = X / self.scale[needed]
         # The other columns have no weight: they may as well be zero.
@@ -303,17 +302,12 @@ class SelectionModel:
         if self.fill is None:
             return X
         if self.donors is not None:
-            X, own = np.array(X.toarray() if is_sparse(X) else X), set(self.selected)
+            X, own = np.array(dense(X)), set(self.selected)
             at = [j for j, name in enumerate(names) if name in own]
             known = [names[j] for j in at]
             donors = self.donors[:, find_columns(known, self.selected)]
             X[:, at] = fill_from_nearest(X[:, at], donors, known, self.encodings)
-        fill = self.fill[find_columns(names, self.feature_names)].astype(X.dtype)
-        if not is_sparse(X):
-            return np.where(np.isnan(X), fill, X)
-        X = X.copy()
-        X.data = np.where(np.isnan(X.data), fill[X.indices], X.data)
-        return X
+        return fill_with(X, self.fill[find_columns(names, self.feature_names)])
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {name: json.dumps(getattr(self, name)) for name in AS_TEXT}

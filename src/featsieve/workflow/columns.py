@@ -8,19 +8,12 @@ from sklearn.impute import SimpleImputer
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
+from featsieve.io.dataset import count_where
 from featsieve.io.names import name_words
 
 # Words for a number that tells rows apart: at the end of a name, or as a whole name.
 NUMBER_WORDS = {"id", "idx", "no", "nr", "number", "row", "code", "card", "barcode", "sku"}
 ROW_WORDS = {"case", "index", "obs", "patient", "record", "rowid", "sample", "subject", "unnamed"}
-
-
-def count_where(X: Any, test: Any) -> np.ndarray:
-    """Return how many values of every column pass a test that zero fails, such as `numpy.isnan`."""
-    if is_sparse(X):
-        stored = X.tocoo()
-        return np.bincount(stored.col[test(stored.data)], minlength=X.shape[1])
-    return np.count_nonzero(test(X), axis=0)
 
 
 def empty_columns(X: Any) -> np.ndarray:

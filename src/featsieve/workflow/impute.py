@@ -1,18 +1,15 @@
 """Missing values filled: with medians, from the nearest rows, or as a level of their own."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 
 from featsieve import defaults
 from featsieve.arrays.namespace import is_sparse
 from featsieve.datasets import Dataset
-from featsieve.io.dataset import with_filled
-from featsieve.io.neighbours import fill_from_nearest
-from featsieve.workflow.columns import count_where
+from featsieve.io.dataset import count_where, with_filled
+from featsieve.io.neighbours import fill_from_nearest, fill_with
 
 IMPUTE = ("median", "nearest", "category")
 # How a note says it, and what an answer is compared with.
@@ -32,14 +29,11 @@ def impute_table(table: Dataset, how: str | None) -> tuple[np.ndarray, Dataset]:
     fill = _medians(table)
     if not count_where(table.X, np.isnan).any():
         return fill, table
-    X: Any = table.X
-    if is_sparse(X):
-        filled: Any = sp.csr_array(_fitted_medians(X).transform(X.tocsc()))
-    elif how == "nearest":
-        donors = X[donor_rows(len(X))]
-        filled = fill_from_nearest(X, donors, table.names, table.encodings)
+    if how == "nearest":
+        donors = table.X[donor_rows(len(table.X))]
+        filled = fill_from_nearest(table.X, donors, table.names, table.encodings)
     else:
-        filled = np.where(np.isnan(X), fill.astype(X.dtype), X)
+        filled = fill_with(table.X, fill)
     return fill, with_filled(table, filled, "nearest rows" if how == "nearest" else "median")
 
 
@@ -56,15 +50,11 @@ def donor_rows(n_rows: int) -> np.ndarray:
     return np.sort(rng.permutation(n_rows)[: defaults.DONOR_ROWS])
 
 
-def _fitted_medians(X: Any) -> SimpleImputer:
-    """Return what fills the columns with their medians."""
-    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-    return imputer.fit(X.tocsc() if is_sparse(X) else X)
-
-
 def _medians(table: Dataset) -> np.ndarray:
     """Return the medians of the columns, 0 for empty ones, and the most frequent level's code."""
-    fill = np.array(_fitted_medians(table.X).statistics_, dtype=np.float64)
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    imputer.fit(table.X.tocsc() if is_sparse(table.X) else table.X)
+    fill = np.array(imputer.statistics_, dtype=np.float64)
     for name, encoding in table.encodings.items():
         j = table.names.index(name)
         if encoding.kind == "category":

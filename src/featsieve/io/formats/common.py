@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from featsieve.io.cells import Numbers, describe_odd, read_numbers, without_gaps
-from featsieve.io.dataset import Dataset, Origin, as_table, make_dataset
+from featsieve.io.dataset import Dataset, Origin, as_table, dense, make_dataset
 from featsieve.io.formats import Request
 from featsieve.io.guard import ColumnError, TableError
 from featsieve.io.names import (
@@ -461,8 +461,3 @@ def free_name(wanted: str | None, default: str, taken: Iterable[str]) -> str:
     while name in used:
         name += "_"
     return name
-
-
-def dense(X: Any) -> np.ndarray:
-    """Return a table with its zeros."""
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)

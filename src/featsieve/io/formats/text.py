@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from featsieve.io.cells import read_number
-from featsieve.io.dataset import Dataset, Origin
+from featsieve.io.dataset import Dataset, Origin, dense
 from featsieve.io.formats import Request
 from featsieve.io.formats.common import (
     as_text,
-    dense,
     frame_dataset,
     free_name,
     labelled_frame,
