@@ -167,6 +167,7 @@ def read_table(
     >>> widths.X.ravel()
     array([2., 4., 2.])
     """
+    asked_for = {name: value for name, value in locals().items() if name not in ("path", "trusted")}
     path = Path(path)
     ending = known_format(path, "read")
     check_file(path)
@@ -175,20 +176,7 @@ def read_table(
     # They say what is wrong with their variables, for which the file is not to blame.
     memory_limit()
     time_limit(path)
-    request = Request(
-        label_column=label_column,
-        id_column=id_column,
-        batch_column=batch_column,
-        drop=drop,
-        drop_text=bool(drop_text),
-        columns=columns,
-        header=header,
-        layer=layer,
-        transpose=bool(transpose),
-        sheet=sheet,
-        repair=dict(repair) if isinstance(repair, Mapping) else bool(repair),
-        encode=dict(encode) if isinstance(encode, Mapping) else bool(encode),
-    )
+    request = Request(**asked_for)
     if layer is not None and ending != ".h5ad":
         raise ValueError(f"{path}: only .h5ad files have layers: leave layer (--layer) out.")
     asked: dict[str, Any] = {"ending": ending, "request": asdict(request)}

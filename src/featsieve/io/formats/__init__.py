@@ -4,6 +4,7 @@ Readers call the format's own library, in a child process; see `featsieve.io.chi
 """
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,9 +80,11 @@ class Request:
             )
         if self.sheet is not None:
             self.sheet = str(self.sheet)
+        self.drop_text, self.transpose = bool(self.drop_text), bool(self.transpose)
         for name in ("repair", "encode"):
-            if not isinstance(getattr(self, name), dict):
-                setattr(self, name, {} if getattr(self, name) else None)
+            value = getattr(self, name)
+            whole = {} if value else None
+            setattr(self, name, dict(value) if isinstance(value, Mapping) else whole)
         self.drop = _names("drop", self.drop or ())
         if self.columns is not None:
             self.columns = _names("columns", self.columns)

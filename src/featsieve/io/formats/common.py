@@ -431,12 +431,18 @@ def label_values(table: Dataset) -> np.ndarray | None:
     if table.class_names is None:
         return np.asarray(table.y)
     names = table.class_names if table.complete_y is not None else [*table.class_names, ""]
+    classes = written_numbers(names)
+    return np.array(classes if classes == sorted(classes) else names)[table.y]
+
+
+def written_numbers(words: list[str]) -> list[Any]:
+    """Return words as numbers if all are written as these are, else as they are: "01" is a word."""
     for kind in (int, float):
-        with suppress(ValueError):
-            classes = [kind(name) for name in names]
-            if [str(value) for value in classes] == names and classes == sorted(classes):
-                return np.array(classes)[table.y]
-    return np.array(names, dtype=str)[table.y]
+        with suppress(ValueError, OverflowError):
+            numbers = [kind(word) for word in words]
+            if [str(number) for number in numbers] == words:
+                return numbers
+    return words
 
 
 def labelled_frame(table: Dataset, *, taken: Iterable[str] = ()) -> Any:

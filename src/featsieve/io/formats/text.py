@@ -1,7 +1,6 @@
 """Text tables: ``.csv`` and ``.tsv``, also compressed with gzip."""
 
 import warnings
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from featsieve.io.formats.common import (
     free_name,
     labelled_frame,
     text_columns,
+    written_numbers,
 )
 from featsieve.io.formats.layout import WINDOWS, Layout, PlainText, find_layout, open_text
 from featsieve.io.guard import ColumnError, MissingColumnError, TableError, first_line
@@ -171,12 +171,8 @@ def exact_numbers(version: str) -> dict[str, str]:
 
 def _classes(cells: list[str]) -> list[Any]:
     """Return classes (None: missing), numbers if all are written so: "01" and "1" are two words."""
-    known = [cell for cell in cells if cell.strip()]
-    for kind in (int, float):
-        with suppress(ValueError, OverflowError):
-            if [str(kind(cell)) for cell in known] == known:
-                return [kind(cell) if cell.strip() else None for cell in cells]
-    return [cell if cell.strip() else None for cell in cells]
+    numbers = iter(written_numbers([cell for cell in cells if cell.strip()]))
+    return [next(numbers) if cell.strip() else None for cell in cells]
 
 
 def write(path: Path, table: Dataset, *, name: str, like: Path | None = None) -> None:
