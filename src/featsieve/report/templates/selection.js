@@ -159,8 +159,12 @@
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     return made;
   };
+  const move = (cursor, place) => {
+    for (const [key, value] of Object.entries(place)) cursor.setAttribute(key, value);
+    cursor.removeAttribute("hidden");
+  };
   // nearest(x, y) finds the point to read, order lists them for the keyboard
-  const readable = (figure, { nearest, order, at, text, down = 1, shown = () => {}, hidden = () => {} }) => {
+  const readable = (figure, { nearest, order, at, text, down = 1, shown, hidden }) => {
     const svg = figure.querySelector("svg[role=img]");
     let now = -1;
     const show = (i, byKey) => {
@@ -217,11 +221,7 @@
       order: points.map((_, i) => i),
       at: (i) => points[i],
       text: (i) => points[i][2],
-      shown: (i) => {
-        cursor.setAttribute("cx", points[i][0]);
-        cursor.setAttribute("cy", points[i][1]);
-        cursor.removeAttribute("hidden");
-      },
+      shown: (i) => move(cursor, { cx: points[i][0], cy: points[i][1] }),
       hidden: () => cursor.setAttribute("hidden", ""),
     });
   }
@@ -248,11 +248,7 @@
       return { figure, svg, cursor, ...map.views[figure.dataset.view] };
     });
     const mark = (i) => {
-      for (const { cursor, x, y } of views) {
-        cursor.setAttribute("cx", x[i]);
-        cursor.setAttribute("cy", y[i]);
-        cursor.removeAttribute("hidden");
-      }
+      for (const { cursor, x, y } of views) move(cursor, { cx: x[i], cy: y[i] });
     };
     let lit = new Set(), codesNow = map.cluster; // groups that are seen alone, and the group of each sample
     const unmark = () => views.forEach(({ cursor }) => cursor.setAttribute("hidden", ""));
@@ -270,16 +266,14 @@
       });
     });
     const key = byId("key");
-    const path = (view, codes, group) => {
+    const path = (group, places, more) => {
       const [shape, dx, dy, kind] = data.markers[group % data.markers.length];
-      let d = "";
-      codes.forEach((code, i) => { if (code === group) d += `M${view.x[i] + dx} ${view.y[i] + dy}${shape}`; });
-      return element("path", { class: `m ${kind} c${group % data.colours}`, "data-group": group, d });
+      const d = places.map(([x, y]) => `M${x + dx} ${y + dy}${shape}`).join("");
+      return element("path", { class: `m ${kind} c${group % data.colours}`, ...more, d });
     };
     const sample = (group) => {
-      const [shape, dx, dy, kind] = data.markers[group % data.markers.length];
       const svg = element("svg", { class: "key-mark", viewBox: "-16 -16 32 32", "aria-hidden": "true" });
-      svg.append(element("path", { class: `m ${kind} c${group % data.colours}`, d: `M${dx} ${dy}${shape}` }));
+      svg.append(path(group, [[0, 0]]));
       return svg;
     };
     const light = () => {
@@ -294,7 +288,8 @@
       lit = new Set();
       codesNow = codes;
       for (const view of views) {
-        view.svg.querySelector(".marks").replaceChildren(...words.map((_, group) => path(view, codes, group)));
+        const places = (group) => view.x.flatMap((x, i) => (codes[i] === group ? [[x, view.y[i]]] : []));
+        view.svg.querySelector(".marks").replaceChildren(...words.map((_, group) => path(group, places(group), { "data-group": group })));
         const centres = view.svg.querySelector(".centres");
         if (centres) centres.style.display = by === "cluster" ? "" : "none";
       }
@@ -331,29 +326,32 @@
     });
   }
 
+  // Pictures of cells, row by row: the cursor is a square
+  const readCells = (figure, height, width, look, more) => {
+    const cursor = element("rect", { class: "cursor", width: 1, height: 1, hidden: "", ...look });
+    figure.querySelector("svg[role=img]").append(cursor);
+    readable(figure, {
+      nearest: (x, y) => (x < 0 || y < 0 || x >= width || y >= height ? -1 : Math.floor(y) * width + Math.floor(x)),
+      at: (i) => [(i % width) + 0.5, Math.floor(i / width) + 0.5],
+      shown: (i) => move(cursor, { x: i % width, y: Math.floor(i / width) }),
+      hidden: () => cursor.setAttribute("hidden", ""),
+      ...more,
+    });
+  };
+
   // Fields of values: a byte each, 127 for zero ---------------------------------------------------
   for (const figure of document.querySelectorAll("[data-plot=field]")) {
     const { names, levels, width, full, samples } = data.fields[figure.dataset.field];
     const bytes = atob(levels);
-    const cursor = element("rect", { class: "cursor", width: 1, height: 1, "vector-effect": "non-scaling-stroke", hidden: "" });
-    figure.querySelector("svg[role=img]").append(cursor);
     const value = (i) => {
       const z = ((bytes.charCodeAt(i) - 127) * full) / 127, sign = z < 0 ? "-" : "+";
       if (!samples) return `r = ${z.toFixed(2)}`;
       return `${sign}${Math.abs(z).toFixed(1)}${Math.abs(z) === full ? " or more" : ""} standard deviations`;
     };
-    readable(figure, {
-      nearest: (x, y) => (x < 0 || y < 0 || x >= width || y >= names.length ? -1 : Math.floor(y) * width + Math.floor(x)),
+    readCells(figure, names.length, width, { "vector-effect": "non-scaling-stroke" }, {
       order: [...bytes].map((_, i) => i),
       down: width,
-      at: (i) => [(i % width) + 0.5, Math.floor(i / width) + 0.5],
       text: (i) => `${names[Math.floor(i / width)]}, ${samples ? aboutSample(samples[i % width]) : names[i % width]}: ${value(i)}`,
-      shown: (i) => {
-        cursor.setAttribute("x", i % width);
-        cursor.setAttribute("y", Math.floor(i / width));
-        cursor.removeAttribute("hidden");
-      },
-      hidden: () => cursor.setAttribute("hidden", ""),
     });
   }
 
@@ -361,24 +359,10 @@
   for (const figure of document.querySelectorAll("[data-plot=pixels]")) {
     const { shape: [height, width], selected, rank: ranks } = data.pixels;
     const taken = new Set(selected);
-    const cursor = element("rect", { class: "cursor", width: 1, height: 1, hidden: "" });
-    cursor.style.strokeWidth = Math.max(0.08, width / 150);
-    cursor.style.stroke = "#fff";
-    figure.querySelector("svg").append(cursor);
-    readable(figure, {
-      nearest: (x, y) => {
-        const column = Math.floor(x), row = Math.floor(y);
-        return column < 0 || row < 0 || column >= width || row >= height ? -1 : row * width + column;
-      },
+    const look = { style: `stroke-width: ${Math.max(0.08, width / 150)}; stroke: #fff` };
+    readCells(figure, height, width, look, {
       order: selected,
-      at: (i) => [(i % width) + 0.5, Math.floor(i / width) + 0.5],
       text: (i) => `row ${Math.floor(i / width) + 1}, column ${(i % width) + 1}: ${ranks ? `rank ${ranks[i]}, ` : ""}${taken.has(i) ? "selected" : "not selected"}`,
-      shown: (i) => {
-        cursor.setAttribute("x", i % width);
-        cursor.setAttribute("y", Math.floor(i / width));
-        cursor.removeAttribute("hidden");
-      },
-      hidden: () => cursor.setAttribute("hidden", ""),
     });
   }
 })();
