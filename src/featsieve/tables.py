@@ -121,16 +121,11 @@ class Table(dict[str, np.ndarray]):
             return
         writer = csv.writer(path, lineterminator="\n")
         writer.writerow(self)
-        columns = ([_cell(cell) for cell in values.tolist()] for values in self.values())
-        writer.writerows(zip(*columns, strict=True))
+        for row in zip(*(values.tolist() for values in self.values()), strict=True):
+            writer.writerow([cell if cell == cell else "" for cell in row])
 
     def __repr__(self) -> str:
         return str(self.to_pandas()) if find_spec("pandas") else super().__repr__()
-
-
-def _cell(value: Any) -> Any:
-    """Return a value as the csv module shall write it: NaN as an empty cell."""
-    return value if value == value else ""
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:

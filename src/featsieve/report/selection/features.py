@@ -216,10 +216,11 @@ def distributions(
     clusters = selection.clusters
     if clusters is None or not len(shown):
         return None
-    values = dense_values(selection.X if original is None else original, rows, shown)
+    X = selection.X if original is None else original
+    operator = as_operator(X[rows][:, shown], scale="none", center=False)
+    values = to_numpy(operator.columns(np.arange(len(shown)))).astype(np.float64)
     inside = [clusters.codes[rows] == code for code in range(len(clusters.names))]
-    found: dict[str, list[Any]] = {"feature": [], "range": [], "median": [], "counts": []}
-    found |= {"levels": [], "ends": [], "said": []}
+    found: list[dict[str, Any]] = []
     for j, column in zip(shown, values.T, strict=True):
         name = selection.feature_names[j]
         one, groups = known.get(name), [column[own] for own in inside]
@@ -234,17 +235,19 @@ def distributions(
         counts = [np.histogram(group, bins=bins, range=(low, high))[0] for group in clipped]
         medians = [np.median(group) if len(group) else np.nan for group in groups]
         ends = [low, high] if one is None else one.words(np.floor([max(low, 0.0), high]))
-        found["feature"].append(selection.shown_name(j) if one is None else name)
-        found["range"].append(plains((low, high), 4))
-        found["median"].append(plains(medians, 4))
-        found["counts"].append([count.tolist() for count in counts])
-        found["levels"].append(levels)
         short = [readable(end) for end in ends]
-        found["ends"].append(short if short[0] != short[1] else [readable(end, 6) for end in ends])
-        found["said"].append(
-            [_middle(*pair, levels, one) for pair in zip(medians, counts, strict=True)]
+        found.append(
+            {
+                "feature": selection.shown_name(j) if one is None else name,
+                "range": plains((low, high), 4),
+                "median": plains(medians, 4),
+                "counts": [count.tolist() for count in counts],
+                "levels": levels,
+                "ends": short if short[0] != short[1] else [readable(end, 6) for end in ends],
+                "said": [_middle(*pair, levels, one) for pair in zip(medians, counts, strict=True)],
+            }
         )
-    return found
+    return {key: [row[key] for row in found] for key in found[0]}
 
 
 def _middle(
@@ -256,12 +259,6 @@ def _middle(
     if levels is not None:
         return f"{counts.max() / counts.sum():.0%} {levels[int(counts.argmax())]}"
     return f"median {readable(median if one is None else one.words(np.floor([median]))[0], 4)}"
-
-
-def dense_values(X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return some rows and columns of any table."""
-    part = as_operator(X[rows][:, columns], scale="none", center=False)
-    return to_numpy(part.columns(np.arange(len(columns)))).astype(np.float64)
 
 
 def cluster_means(columns: Any, clusters: Clusters) -> np.ndarray:
