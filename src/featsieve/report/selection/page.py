@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from featsieve import defaults
@@ -182,42 +182,39 @@ def table_columns(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     columns: list[dict[str, Any]] = []
 
-    def add(title: str, text: str, cells: Iterable[str], style: str = "", **more: Any) -> None:
-        given = {"title": title, "help": text, "cells": list(cells), "style": style}
-        columns.append({"full": None, "least": False} | given | more)
+    def add(
+        title: str, text: str, cells: Any, style: str = "", form: str = "", **more: Any
+    ) -> None:
+        if cells is not None:
+            cells = [_written(cell, form) for cell in cells] if form else list(cells)
+            given = {"title": title, "help": text, "cells": cells, "style": style}
+            columns.append({"full": None, "least": False} | given | more)
 
     rows = summary["features"]
-    shares, clusters = rows["frequency"], rows["cluster"]
     add("Feature", "Name of the column", rows["name"])
-    add("Rank", "1 is the best", map(str, rows["rank"]), "n", least=True)
-    if shares is not None:
-        texts = (_written(share, ".0%") for share in shares)
-        add("Selected in", "Share of the subsamples that selected it", texts, "n", full=100.0)
-    if rows["certainty"] is not None:
-        texts = (_written(share, ".0%") for share in rows["certainty"])
-        text = "Share of the ways to cluster, by their weight, that select it by themselves"
-        add("Certain", text, texts, "n", full=100.0)
+    add("Rank", "1 is the best", rows["rank"], "n", "d", least=True)
+    text = "Share of the subsamples that selected it"
+    add("Selected in", text, rows["frequency"], "n", ".0%", full=100.0)
+    text = "Share of the ways to cluster, by their weight, that select it by themselves"
+    add("Certain", text, rows["certainty"], "n", ".0%", full=100.0)
     if summary["clusters"] is not None:
-        separation = rows["separation"]
-        pairs = zip(clusters, rows["side"], strict=True)
+        pairs = zip(rows["cluster"], rows["side"], strict=True)
         texts = ("" if cluster is None else f"{cluster}, {side}" for cluster, side in pairs)
         part = "cluster" if form_clusters(summary) else "part"
         text = f"The {part} it tells best; bars are its means in all {part}s, in their order"
         add(f"Tells {part}", text, texts, "g")
         text = f"Mean inside that {part} less mean outside, in standard deviations within"
-        add("Separation", text, (_written(value, ".2f") for value in separation), "n")
-        texts = (_written(value, ".0%") for value in rows["eta_squared"])
-        add("Explained", f"Share of its variance between {part}s", texts, "n", full=100.0)
-    if rows.get("q_value") is not None:
-        text = "False discovery rate at which it goes with the clusters"
-        add("q", text, (_written(value, ".2g") for value in rows["q_value"]), "n", least=True)
+        add("Separation", text, rows["separation"], "n", ".2f")
+        text = f"Share of its variance between {part}s"
+        add("Explained", text, rows["eta_squared"], "n", ".0%", full=100.0)
+    text = "False discovery rate at which it goes with the clusters"
+    add("q", text, rows.get("q_value"), "n", ".2g", least=True)
     if any(rows["closest"]):
         text = "The selected feature most like it"
         add("Closest selected", text, (name or "" for name in rows["closest"]), "w")
-        texts = (_written(r, ".2f") for r in rows["correlation"])
-        add("r", "Correlation with that feature", texts, "n")
-    if rows.get("price") is not None:
-        add("Price", "Of all that it is bought with", map(readable, rows["price"]), "n", least=True)
+        add("r", "Correlation with that feature", rows["correlation"], "n", ".2f")
+    prices = rows.get("price") and map(readable, rows["price"])
+    add("Price", "Of all that it is bought with", prices, "n", least=True)
     if any(rows.get("bought_with") or ()):
         add("With", "Columns that are selected together with it", rows["bought_with"], "w")
     for title, text, style, cells in (summary.get("panel") or {}).get("columns", ()):
