@@ -95,7 +95,7 @@ def find_constraints(adata: Any, mask: np.ndarray, given: Mapping[str, Any]) -> 
             for name, price in costs.items()
             if isinstance(name, str) or mask[name]
         }
-    elif costs is not None and len(costs) == len(mask):
+    elif costs is not None:
         found["costs"] = np.asarray(costs)[mask]
     return found
 

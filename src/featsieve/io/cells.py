@@ -62,6 +62,11 @@ class Numbers:
     units: tuple[str, ...] = ()  # behind numbers; several cannot be compared
     unit: str = ""  # of those that count
 
+    @property
+    def now(self) -> list[float]:
+        """What the odd cells are read as."""
+        return self.values[self.changed].tolist()
+
     def __str__(self) -> str:
         """Say what is odd."""
         shown = shorten(list(dict.fromkeys(self.was))[:2])

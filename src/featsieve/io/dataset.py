@@ -289,11 +289,6 @@ def dense(X: Any) -> np.ndarray:
     return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
 
 
-def dataset_parts(table: Dataset) -> dict[str, Any]:
-    """Return a data set as plain values, arrays and sparse tables, for another process."""
-    return vars(table) | {"origin": vars(table.origin)}
-
-
 def dataset_from_parts(parts: dict[str, Any]) -> Dataset:
     """Return the data set that another process has sent, checked: it may have been hijacked."""
     origin = Origin(**{**parts["origin"], "notes": tuple(map(str, parts["origin"]["notes"]))})

@@ -5,11 +5,9 @@ Readers call the format's own library, in a child process; see `featsieve.io.chi
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from featsieve.io.dataset import dataset_parts
 
 
 class Format(NamedTuple):
@@ -44,9 +42,9 @@ def format_module(ending: str) -> Any:
 
 
 def read_parts(path: Path, *, ending: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of the data set in a file; called in the child."""
+    """Return the parts of the data set in a file as values and arrays; called in the child."""
     table = format_module(ending).read(path, Request(**request))
-    return dataset_parts(replace(table, name=path.name[: -len(ending)]))
+    return vars(table) | {"name": path.name[: -len(ending)], "origin": vars(table.origin)}
 
 
 @dataclass

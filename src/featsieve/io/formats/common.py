@@ -197,7 +197,7 @@ def _refuse(text: list[str], odd: dict[str, Numbers], request: Request) -> None:
 class Spelling:
     """Cells of a column of words that got another one's capital letters."""
 
-    rows: list[int]
+    changed: list[int]  # rows
     was: list[str]
     now: list[str]
 
@@ -241,7 +241,7 @@ def _encoded(
         words = column_words(frame[name], levels)
         if request.repair is not None:
             words, changes = _one_spelling(words, levels)
-            spelled |= {name: changes} if changes.rows else {}
+            spelled |= {name: changes} if changes.changed else {}
         try:
             if known is None:
                 encoding = Encoding.of(words)
@@ -326,16 +326,11 @@ def _with_changes(
 ) -> Origin:
     """Return what is known of a file with every cell that was repaired."""
     changes: dict[str, list[Any]] = {"row": [], "column": [], "was": [], "now": []}
-    for name, about in odd.items():
-        changes["row"] += (about.changed + 1).tolist()
-        changes["column"] += [name] * len(about.changed)
-        changes["was"] += about.was
-        changes["now"] += about.values[about.changed].tolist()
-    for name, words in spelled.items():
-        changes["row"] += [row + 1 for row in words.rows]
-        changes["column"] += [name] * len(words.rows)
-        changes["was"] += words.was
-        changes["now"] += words.now
+    for name, one in (*odd.items(), *spelled.items()):
+        changes["row"] += [int(row) + 1 for row in one.changed]
+        changes["column"] += [name] * len(one.changed)
+        changes["was"] += one.was
+        changes["now"] += one.now
     marks = {**request.repair, **{name: about.decimal for name, about in odd.items()}}
     repaired = {name: str(one) for name, one in {**odd, **spelled}.items()}
     options = {**origin.options, "repair": marks}
