@@ -282,7 +282,7 @@ def spread_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     spread: list[inspect.Parameter] = []
     for p in parameters:
         for f in fields(groups[p.name]) if p.name in groups else ():
-            annotation = Annotated[f.type, f.metadata["option"]]
+            annotation: Any = Annotated[f.type, f.metadata["option"]]
             spread.append(p.replace(name=f.name, default=f.default, annotation=annotation))
         spread += [] if p.name in groups else [p]
 

@@ -269,7 +269,8 @@ def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -
     made, earlier = like or table, table.origin.filled
     rows = list(zip(*(earlier[key] for key in FILLED), strict=True)) if earlier else []
     names, known = made.names, made.encodings
-    parts = [part.tocsc() if is_sparse(part) else part for part in (table.X, X)]
+    tables: tuple[Any, Any] = (table.X, X)
+    parts = [part.tocsc() if is_sparse(part) else part for part in tables]
     for j in np.flatnonzero(count_where(table.X, np.isnan)).tolist():
         before, after = (dense(part[:, [j]]).ravel() for part in parts)
         gaps = np.isnan(before) & ~np.isnan(after)

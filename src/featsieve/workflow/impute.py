@@ -1,8 +1,10 @@
 """Missing values filled: with medians, from the nearest rows, or as a level of their own."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 
 from featsieve import defaults
@@ -26,14 +28,14 @@ def impute_table(table: Dataset, how: str | None) -> tuple[np.ndarray, Dataset]:
     """Return what fills new rows, a number (of empty columns 0) for each, and the table filled."""
     if how == "category":
         table = _with_missing_level(table)
+    X: Any = table.X
     fill = _medians(table)
-    if not count_where(table.X, np.isnan).any():
+    if not count_where(X, np.isnan).any():
         return fill, table
     if how == "nearest":
-        donors = table.X[donor_rows(len(table.X))]
-        filled = fill_from_nearest(table.X, donors, table.names, table.encodings)
+        filled = fill_from_nearest(X, X[donor_rows(len(X))], table.names, table.encodings)
     else:
-        filled = fill_with(table.X, fill)
+        filled = fill_with(X, fill)
     return fill, with_filled(table, filled, "nearest rows" if how == "nearest" else "median")
 
 
@@ -53,7 +55,7 @@ def donor_rows(n_rows: int) -> np.ndarray:
 def _medians(table: Dataset) -> np.ndarray:
     """Return the medians of the columns, 0 for empty ones, and the most frequent level's code."""
     imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-    imputer.fit(table.X.tocsc() if is_sparse(table.X) else table.X)
+    imputer.fit(sp.csc_array(table.X) if is_sparse(table.X) else table.X)
     fill = np.array(imputer.statistics_, dtype=np.float64)
     for name, encoding in table.encodings.items():
         j = table.names.index(name)

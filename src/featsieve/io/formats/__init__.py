@@ -81,8 +81,8 @@ class Request:
         self.drop_text, self.transpose = bool(self.drop_text), bool(self.transpose)
         for name in ("repair", "encode"):
             value = getattr(self, name)
-            whole = {} if value else None
-            setattr(self, name, dict(value) if isinstance(value, Mapping) else whole)
+            of_columns = isinstance(value, Mapping)
+            setattr(self, name, dict(value) if of_columns else {} if value else None)
         self.drop = _names("drop", self.drop or ())
         if self.columns is not None:
             self.columns = _names("columns", self.columns)

@@ -326,7 +326,8 @@ def _with_changes(
 ) -> Origin:
     """Return what is known of a file with every cell that was repaired."""
     changes: dict[str, list[Any]] = {"row": [], "column": [], "was": [], "now": []}
-    for name, one in (*odd.items(), *spelled.items()):
+    both: list[tuple[str, Numbers | Spelling]] = [*odd.items(), *spelled.items()]
+    for name, one in both:
         changes["row"] += [int(row) + 1 for row in one.changed]
         changes["column"] += [name] * len(one.changed)
         changes["was"] += one.was
