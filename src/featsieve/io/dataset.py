@@ -261,14 +261,11 @@ def count_where(X: Any, test: Any) -> np.ndarray:
 FILLED = ("column", "now", "cells", "how")
 
 
-def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -> Dataset:
-    """Return a table (or one ``like`` it, with new levels) whose gaps were filled in X.
-
-    Its origin says what with; a median of words is the most frequent one.
-    """
-    made, earlier = like or table, table.origin.filled
+def with_filled(table: Dataset, X: Any, how: str) -> Dataset:
+    """Return a table whose gaps were filled in X; a median of words is the most frequent one."""
+    earlier = table.origin.filled
     rows = list(zip(*(earlier[key] for key in FILLED), strict=True)) if earlier else []
-    names, known = made.names, made.encodings
+    names, known = table.names, table.encodings
     tables: tuple[Any, Any] = (table.X, X)
     parts = [part.tocsc() if is_sparse(part) else part for part in tables]
     for j in np.flatnonzero(count_where(table.X, np.isnan)).tolist():
@@ -282,7 +279,7 @@ def with_filled(table: Dataset, X: Any, how: str, like: Dataset | None = None) -
         said = "most frequent word" if by_word else how
         rows.append((names[j], words[0] if len(words) == 1 else "", int(gaps.sum()), said))
     filled = dict(zip(FILLED, map(list, zip(*rows, strict=True)), strict=False))
-    return replace(made, X=X, origin=replace(made.origin, filled=filled))
+    return replace(table, X=X, origin=replace(table.origin, filled=filled))
 
 
 def dense(X: Any) -> np.ndarray:

@@ -76,5 +76,5 @@ def _with_missing_level(table: Dataset) -> Dataset:
             column[np.isnan(column)] = len(encoding.levels)
             known[name] = {"kind": "category", "levels": [*encoding.levels, ""]}
     options |= {"encode": known} if known else {}
-    like = replace(table, origin=replace(table.origin, options=options))
-    return with_filled(table, X, "level of its own", like)
+    table = replace(table, origin=replace(table.origin, options=options))
+    return with_filled(table, X, "level of its own")
