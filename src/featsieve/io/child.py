@@ -31,6 +31,7 @@ from featsieve.io.guard import (
     TooLargeError,
     describe_limit,
     memory_limit,
+    system_number,
 )
 
 SECONDS_VARIABLE = "FEATSIEVE_MAX_SECONDS"
@@ -230,8 +231,9 @@ def _limit_process(memory: int, seconds: float) -> None:
     with suppress(ImportError):
         import resource
 
+        data = system_number(r"^VmData:\s+(\d+) kB", "proc/self/status")
         limits = {
-            resource.RLIMIT_DATA: _data_size() + memory + MARGIN,
+            resource.RLIMIT_DATA: (1024 * data if data else USUAL_START) + memory + MARGIN,
             resource.RLIMIT_FSIZE: memory + MARGIN,
             resource.RLIMIT_CPU: int(seconds) + 1,
             resource.RLIMIT_CORE: 0,
@@ -241,12 +243,3 @@ def _limit_process(memory: int, seconds: float) -> None:
             most = size if hard == resource.RLIM_INFINITY else min(size, hard)
             with suppress(ValueError, OSError, OverflowError):
                 resource.setrlimit(kind, (most, hard))
-
-
-def _data_size() -> int:
-    """Return how many bytes of data this process has."""
-    try:
-        about = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        return int(re.search(r"VmData:\s+(\d+) kB", about)[1]) * 1024  # type: ignore[index]
-    except (OSError, TypeError):
-        return USUAL_START

@@ -99,23 +99,24 @@ def check_memory(needed: int, *, what: str = "the table", limit: int | None = No
 
 def free_memory() -> int:
     """Return how many bytes the machine, and the container around this process, have left."""
-    available = _number(r"^MemAvailable:\s+(\d+) kB", "proc/meminfo")
+    available = system_number(r"^MemAvailable:\s+(\d+) kB", "proc/meminfo")
     free = UNKNOWN_MEMORY if available is None else 1024 * available
     if available is None and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):  # all it has
         free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     group = "sys/fs/cgroup/memory"
-    most, taken = (_number(r"^(\d+)$", f"{group}.{name}") for name in ("max", "current"))
+    most, taken = (system_number(r"^(\d+)$", f"{group}.{name}") for name in ("max", "current"))
     if most is not None and taken is not None:
         # copies of files are given up if needed
-        copies = _number(r"^inactive_file (\d+)$", f"{group}.stat")
+        copies = system_number(r"^inactive_file (\d+)$", f"{group}.stat")
         free = min(free, most - taken + (copies or 0))
     return max(0, free)
 
 
-def _number(pattern: str, name: str) -> int | None:
+def system_number(pattern: str, name: str) -> int | None:
     """Return a number that the system says in a file; None where it does not."""
     try:
-        found = re.search(pattern, (SYSTEM / name).read_text(encoding="ascii"), re.M)
+        text = (SYSTEM / name).read_text(encoding="ascii", errors="replace")
+        found = re.search(pattern, text, re.M)
         return int(found[1]) if found else None
     except (OSError, ValueError):
         return None
