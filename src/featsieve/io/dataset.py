@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featsieve.arrays.namespace import is_sparse
 from featsieve.io.guard import ColumnError, TableError, check_memory, first_line
 from featsieve.io.names import check_unique, place_names
 from featsieve.tables import Encoding
@@ -251,7 +250,7 @@ def subset(table: Dataset, indices: Any) -> Dataset:
 
 def count_where(X: Any, test: Any) -> np.ndarray:
     """Return how many values of every column pass a test that zero fails, such as `numpy.isnan`."""
-    if is_sparse(X):
+    if hasattr(X, "tocoo"):
         stored = X.tocoo()
         return np.bincount(stored.col[test(stored.data)], minlength=X.shape[1])
     return np.count_nonzero(test(X), axis=0)
@@ -266,8 +265,7 @@ def with_filled(table: Dataset, X: Any, how: str) -> Dataset:
     earlier = table.origin.filled
     rows = list(zip(*(earlier[key] for key in FILLED), strict=True)) if earlier else []
     names, known = table.names, table.encodings
-    tables: tuple[Any, Any] = (table.X, X)
-    parts = [part.tocsc() if is_sparse(part) else part for part in tables]
+    parts = [part.tocsc() if hasattr(part, "tocsc") else part for part in (table.X, X)]
     for j in np.flatnonzero(count_where(table.X, np.isnan)).tolist():
         before, after = (dense(part[:, [j]]).ravel() for part in parts)
         gaps = np.isnan(before) & ~np.isnan(after)
