@@ -16,20 +16,12 @@ from featsieve.hypotheses.tables import permuted
 from featsieve.selectors.common import PartitionSelector
 from featsieve.solvers.block_problem import solve
 from featsieve.solvers.weighted_kmeans import Weigh, WeightedClusters, WeightedKMeans
-from featsieve.validation import check_number, positive_integer
+from featsieve.validation import check_number, or_auto, positive_integer
 
 BOTH_SET = (
     "bound decides how many features are selected, and so does n_features_to_select: leave bound "
     "at 'auto', or n_features_to_select at None."
 )
-
-
-def bound_or_auto(name: str, value: Any) -> None:
-    """Raise unless value is "auto" or what the l1 norm of a vector of length 1 can be."""
-    if not isinstance(value, str):
-        check_number(name, value, low=1.0)
-    elif value != "auto":
-        raise ValueError(f"{name} must be 'auto' or a number of at least 1; got {value!r}.")
 
 
 @estimator
@@ -117,7 +109,11 @@ class SparseKMeans(PartitionSelector):
     n_permutations: int = 25
 
     _price = "bound"
-    _checks: ClassVar = {"bound": bound_or_auto, "n_permutations": positive_integer}
+    _checks: ClassVar = {
+        # what the l1 norm of a vector of length 1 can be
+        "bound": partial(or_auto, partial(check_number, low=1.0), "a number of at least 1"),
+        "n_permutations": positive_integer,
+    }
 
     def _check_parameters(self) -> None:
         """Validate the parameters."""
