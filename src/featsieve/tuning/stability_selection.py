@@ -12,10 +12,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from featsieve.arrays.batch_table import SparseInBatches
 from featsieve.arrays.namespace import is_foreign_array, take_rows
 from featsieve.base import UnsupervisedSelector, estimator
-from featsieve.criteria.batches import fit_corrected, within_batches
+from featsieve.criteria.batches import fit_corrected
 from featsieve.criteria.structure import untested
 from featsieve.evaluation.stability import selection_stability
-from featsieve.progress import reporting
 from featsieve.validation import check_number, resolve_n_features, warn
 
 
@@ -133,36 +132,30 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
     verbose: int = 0
     random_state: Any = None
 
-    def _fit_all(
-        self, X: Any, batch: Any = None, codes: np.ndarray | None = None, variables: Any = None
-    ) -> None:
-        """Check the table, then fit the selector to all rows and to each subsample."""
-        with reporting(self):
-            given = self._check_input(X)
-            self._check_parameters()
-            n_selected: int | None = 1  # for now
-            if not self._automatic:
-                n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
-            if given.shape[0] < 3:
-                raise ValueError(
-                    f"Subsamples need at least 3 rows to draw from; X has {given.shape[0]}."
-                )
-            checked, own, batches = within_batches(given, batch)
-            table, self._codes = checked, codes if own is None else own
-            if hasattr(X, "columns") and batches is None:
-                table = X  # a data frame: the selector may want to know the names
-            rng = check_random_state(self.random_state)
-            # First all rows: what is wrong with parameters or table is said without subsamples.
-            self._progress.step(f"fitting {type(self.selector).__name__} to all rows")
-            with untested():
-                full = fit_corrected(_seeded(self.selector, rng, keep=True), table, self._codes)
-            self._set_fits(full, self._fit_subsamples(full, table, rng), n_selected)
-            if self._automatic:
-                self._choose_count(checked)
-            if self._automatic or getattr(full, "_is_tested", False):
-                self._test_structure(checked)
-            if batches is not None:
-                self._set_batches(given, batches, batch)
+    @property
+    def _is_tested(self) -> bool:
+        """Whether a number is to be found, here or by the selector."""
+        return self._automatic or getattr(self.selector_, "_is_tested", False)
+
+    def _fit_all(self, X: Any, batch: Any = None, **corrected: Any) -> None:
+        if hasattr(X, "columns") and batch is None:
+            self._frame = X  # the selector may want to know the names
+        super()._fit_all(X, batch, **corrected)
+
+    def _fit(self, X: Any) -> None:
+        """Fit the selector to all rows and to each subsample."""
+        table = vars(self).pop("_frame", X)
+        n_selected: int | None = 1  # for now
+        if not self._automatic:
+            n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
+        if X.shape[0] < 3:
+            raise ValueError(f"Subsamples need at least 3 rows to draw from; X has {X.shape[0]}.")
+        rng = check_random_state(self.random_state)
+        # First all rows: what is wrong with parameters or table is said without subsamples.
+        self._progress.step(f"fitting {type(self.selector).__name__} to all rows")
+        with untested():
+            full = fit_corrected(_seeded(self.selector, rng, keep=True), table, self._codes)
+        self._set_fits(full, self._fit_subsamples(full, table, rng), n_selected)
 
     def _fit_subsamples(self, full: Any, table: Any, rng: np.random.RandomState) -> np.ndarray:
         """Return what is selected from every subsample."""
