@@ -194,30 +194,26 @@ class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
         -------
         self
         """
-        with whole_fit(self) as fresh:
-            fresh._fit_all(X, batch)
-            vars(fresh).pop("_codes", None)
-        return self
+        return self._fit_anew(X, batch=batch)
 
-    def _fit_corrected(
-        self, X: Any, codes: np.ndarray, variables: np.ndarray | None = None
-    ) -> Self:
-        """Fit a table that was corrected for batches before, which shows no ``variables``."""
+    def _fit_anew(self, X: Any, **known: Any) -> Self:
+        """Forget an earlier fit, and fit a table with what :meth:`_fit_all` may know of it."""
         with whole_fit(self) as fresh:
-            fresh._fit_all(X, codes=codes, variables=variables)
+            fresh._fit_all(X, **known)
             vars(fresh).pop("_codes", None)
         return self
 
     def _fit_all(
         self,
         X: Any,
+        *,
         batch: Any = None,
         codes: np.ndarray | None = None,
         variables: np.ndarray | None = None,
     ) -> None:
         """Check parameters and table, rank the features, and see to what is left to be found.
 
-        ``codes`` are batches that the table was corrected for before.
+        ``codes`` are batches that the table was corrected for before; it shows no ``variables``.
         """
         self._check_parameters()
         with reporting(self):

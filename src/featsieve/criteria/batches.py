@@ -49,10 +49,9 @@ def fit_corrected(
     selector: Any, X: Any, codes: np.ndarray | None, variables: np.ndarray | None = None
 ) -> Any:
     """Fit a selector to a table that was corrected for the batches ``codes``, if there are any."""
-    inside = getattr(selector, "_fit_corrected", None)
-    if codes is None or inside is None:
+    if codes is None or not hasattr(selector, "_fit_anew"):
         return selector.fit(X)
-    return inside(X, codes) if variables is None else inside(X, codes, variables)
+    return selector._fit_anew(X, codes=codes, variables=variables)
 
 
 @dataclass(frozen=True)

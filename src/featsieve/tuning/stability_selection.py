@@ -137,14 +137,14 @@ class StabilitySelection(MetaEstimatorMixin, UnsupervisedSelector):
         """Whether a number is to be found, here or by the selector."""
         return self._automatic or getattr(self.selector_, "_is_tested", False)
 
-    def _fit_all(self, X: Any, batch: Any = None, **corrected: Any) -> None:
+    def _fit_all(self, X: Any, *, batch: Any = None, **corrected: Any) -> None:
         if hasattr(X, "columns") and batch is None:
             self._frame = X  # the selector may want to know the names
-        super()._fit_all(X, batch, **corrected)
+        super()._fit_all(X, batch=batch, **corrected)
 
     def _fit(self, X: Any) -> None:
         """Fit the selector to all rows and to each subsample."""
-        table = vars(self).pop("_frame", X)
+        table = self.__dict__.pop("_frame", X)
         n_selected: int | None = 1  # for now
         if not self._automatic:
             n_selected = resolve_n_features(self.n_features_to_select, self.n_features_in_)
