@@ -145,29 +145,24 @@ def gather(
         sample_names = index
     inside = within_batches_of_fit(selector, table, batch)[0]
     clusters = selected_clusters(selector, inside, n_clusters=n_clusters)
-    by_k_means = clusters is not None and clusters.source == "k-means"
     explained = selector
     if own_names is None:  # under the names that the reader knows
         explained, X = copy.copy(selector), table
         explained.feature_names_in_ = np.asarray(names, dtype=object)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        labels = clusters.codes if clusters and by_k_means else None
-        facts = explain_features(explained, X, labels=labels, qvalues=qvalues, batch=batch)
-    found = Selection(
-        selector=selector,
-        X=table,
-        feature_names=names,
-        named=named,
-        sample_names=None
-        if sample_names is None
-        else _texts("sample_names", sample_names, n, "row"),
-        clusters=clusters,
-        facts=facts,
-        batch=batch,
-    )
+    if sample_names is not None:
+        sample_names = _texts("sample_names", sample_names, n, "row")
+    facts = _facts(explained, X, clusters, qvalues=qvalues, batch=batch)
+    found = Selection(selector, table, names, named, sample_names, clusters, facts, batch)
     variables = getattr(selector, "_variables", None)
     return found if variables is None else _by_variable(found, variables)
+
+
+def _facts(selector: Any, X: Any, clusters: Clusters | None, **settings: Any) -> Table:
+    """Return what explains each feature: by the clusters of the method, or by those of k-means."""
+    labels = None if clusters is None or clusters.source == "method" else clusters.codes
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return explain_features(selector, X, labels=labels, **settings)
 
 
 def _by_variable(selection: Selection, variables: np.ndarray) -> Selection:
@@ -175,7 +170,7 @@ def _by_variable(selection: Selection, variables: np.ndarray) -> Selection:
 
     It is shown by the level that tells the clusters best.
     """
-    selector, facts, clusters = selection.selector, selection.facts, selection.clusters
+    selector, facts = selection.selector, selection.facts
     owner = np.unique(variables, return_inverse=True)[1]
     names = variable_names(selector, selection.feature_names, variables)
     order = np.lexsort((-np.nan_to_num(facts["eta_squared"], nan=-1.0), owner))
@@ -184,11 +179,7 @@ def _by_variable(selection: Selection, variables: np.ndarray) -> Selection:
     if "q_value" in facts:
         of_variables.qvalues_ = facts["q_value"][telling]
     X = selection.X[:, telling]
-    by_k_means = clusters is not None and clusters.source == "k-means"
-    labels = clusters.codes if clusters and by_k_means else None
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        found = explain_features(of_variables, X, labels=labels, batch=selection.batch)
+    found = _facts(of_variables, X, selection.clusters, batch=selection.batch)
     shown = [selection.feature_names[j] for j in telling]
     found["level"] = np.where(np.array(shown) == np.array(names), "", shown)
     # the share of the variance of all indicators together
