@@ -21,7 +21,7 @@ from featsieve.graphs.distances import hat_distances
 from featsieve.graphs.initial_labels import authors_labels, labels_from_user
 from featsieve.hypotheses.pool import Pool
 from featsieve.jasfs.cluster_model import ClusterModel
-from featsieve.jasfs.joint import feature_certainty, nothing_selected, rank, solve_joint
+from featsieve.jasfs.joint import feature_certainty, solve_joint
 from featsieve.jasfs.labels import Found, Settings, find_labels
 from featsieve.jasfs.paper import (
     PaperProblem,
@@ -31,6 +31,7 @@ from featsieve.jasfs.paper import (
     solve_paper,
 )
 from featsieve.jasfs.problem import Problem, cluster_sums, too_large
+from featsieve.solvers import supports
 from featsieve.solvers.forward_selection import ForwardSelection, ForwardState
 from featsieve.solvers.protocol import run
 from featsieve.solvers.row_sparse import mean_column_norm
@@ -353,10 +354,17 @@ class JASFS(ClusterModel):
         )
         state = solution.state
         if len(state.support) == 0:
-            raise ValueError(nothing_selected(problem, found.pool))
-        # Algorithm 2, line 9: the selected features, and the order of all
+            largest = supports.largest_sparsity(problem.regression(found.pool))
+            raise ValueError(too_large(problem.sparsity, largest))
+        # Algorithm 2, line 9: the selected features (non-zero rows of W), and the order of all
         self._progress.step("ranking the features")
-        ranking = rank(problem, state, path_length=self.path_length)
+        ranking = supports.rank_features(
+            problem.regression(state.pool),
+            state.support,
+            length=self.path_length,
+            path=state.path,
+            keep_order=True,
+        )
         count = self._count_units(state.support) if k is None else k
         self._set_selection(ranking.scores, count, order=ranking.order)
         self.path_ = replace(ranking.path, curve=curve)

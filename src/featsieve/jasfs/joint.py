@@ -18,11 +18,11 @@ import numpy as np
 
 from featsieve.arrays.namespace import to_numpy
 from featsieve.hypotheses.pool import Pool
-from featsieve.jasfs.problem import Problem, cluster_sums, columns_gram, too_large
+from featsieve.jasfs.problem import Problem, cluster_sums, columns_gram
 from featsieve.solvers.alternate import Alternation, relative_change
 from featsieve.solvers.forward_selection import ForwardState, batched_paths
 from featsieve.solvers.protocol import Callback, Solution, Status, run
-from featsieve.solvers.supports import Ranking, find_support, largest_sparsity, rank_features
+from featsieve.solvers.supports import find_support
 
 
 @dataclass(frozen=True)
@@ -100,23 +100,6 @@ def solve_joint(
     )
     # Algorithm 2, line 2: repeat; line 7: k = k + 1
     return run(solver, problem, max_iter=max_iter, callback=callback, count_start=True)
-
-
-def rank(problem: Problem, state: JointState, *, path_length: int = 0) -> Ranking:
-    """Rank the features for the hypotheses of a state; those of its support come first."""
-    # Algorithm 2, line 9: the selected features are the non-zero rows of W
-    return rank_features(
-        problem.regression(state.pool),
-        state.support,
-        length=path_length,
-        path=state.path,
-        keep_order=True,
-    )
-
-
-def nothing_selected(problem: Problem, pool: Pool) -> str:
-    """Say that lambda is too large for the hypotheses, and which one is not."""
-    return too_large(problem.sparsity, largest_sparsity(problem.regression(pool)))
 
 
 def feature_certainty(problem: Problem, pool: Pool, order: np.ndarray, count: int) -> np.ndarray:
