@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from featsieve.criteria.clusterings import sample_rows
 from featsieve.criteria.curve import CriterionCurve, check_sizes, judge
-from featsieve.criteria.measures import Criterion, LabelAgreement, as_criterion
+from featsieve.criteria.measures import LabelAgreement, as_criterion
 from featsieve.criteria.n_clusters import suggest_n_clusters
 from featsieve.hypotheses.families import table_labels
 from featsieve.progress import SILENT, FitProgress
@@ -46,7 +46,8 @@ def choose_count(
         looked_at = offer.sizes(order, looked_at)
     varying = looked_at[looked_at <= n_varying]
     looked_at = varying if len(varying) else np.array([n_varying])
-    judged = copy(as_criterion(criterion or default_criterion(selector)))
+    own = getattr(innermost(selector), "_criterion", LabelAgreement.name)
+    judged = copy(as_criterion(criterion or own))
     judged.see_variables(selector._variables)
     progress.step("choosing the number of features")
     X, labels = labelled_rows(selector, X)
@@ -76,11 +77,6 @@ def with_found_numbers(selector: Any, **settings: Any) -> Any:
         values[selector._price] = "auto"
     known = {name: value for name, value in values.items() if name in parameters}
     return clone(selector).set_params(**known)
-
-
-def default_criterion(selector: Any) -> str | Criterion:
-    """Return the criterion of a selector: its own, or agreement with the pseudo-labels."""
-    return getattr(innermost(selector), "_criterion", LabelAgreement.name)
 
 
 def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:

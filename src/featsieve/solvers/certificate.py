@@ -74,13 +74,13 @@ def certify(
     """
     if problem.ridge <= 0.0:
         raise ValueError("A certificate needs ridge > 0: without it the relaxation is unbounded.")
-    offer = problem.offer or _every_column(problem.operator.shape[1])
+    n, d = problem.operator.shape
+    offer = problem.offer or Offer(np.arange(d), np.ones(d), np.zeros(0, dtype=np.intp))
     lam, k = problem.sparsity, problem.n_features
     if k is not None and offer.count(support) > k:
         raise ValueError(
             f"The support has {offer.count(support)} features, but the problem allows {k}."
         )
-    n, d = problem.operator.shape
     of_columns = (column_relaxation if n > d else sample_relaxation)(problem)
     sold, unit = offer.for_sale, offer.unit[offer.for_sale]
     kept = np.isin(np.arange(offer.n_units), offer.kept)
@@ -144,12 +144,6 @@ def certify(
     best = min(best, value)  # but for rounding it is
     gap = (value - best) / max(abs(value), 1e-300)
     return Certificate(value, best, gap)
-
-
-def _every_column(n_features: int) -> Offer:
-    """Return the offer of all columns, each for itself."""
-    none = np.zeros(0, dtype=np.intp)
-    return Offer(np.arange(n_features), np.ones(n_features), none)
 
 
 def sample_relaxation(problem: RowSparseRegression) -> Relaxation:

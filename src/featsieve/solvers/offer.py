@@ -1,8 +1,7 @@
 """What a selection may buy: units of columns, their prices, and what is bought in any case."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
@@ -65,10 +64,6 @@ class Offer:
     def kept_columns(self) -> np.ndarray:
         """The columns that are bought in any case."""
         return np.concatenate([*(self.members[u] for u in self.kept), np.zeros(0, dtype=np.intp)])
-
-    def without_budget(self) -> Self:
-        """Return the same units, as many as one likes."""
-        return replace(self, budget=None)
 
     def cost(self, columns: np.ndarray) -> float:
         """Return what the units of some columns cost together."""

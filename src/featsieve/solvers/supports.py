@@ -105,7 +105,7 @@ def path_through(
     have, then forward selection among all features. ``path`` may be the forward selection that
     found the support.
     """
-    offer = None if regression.offer is None else regression.offer.without_budget()
+    offer = None if regression.offer is None else replace(regression.offer, budget=None)
     longer = replace(regression, sparsity=0.0, n_features=max(length, len(support)), offer=offer)
     solver = ForwardSelection()
     if path is None:
