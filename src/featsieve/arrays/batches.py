@@ -83,8 +83,23 @@ class Batches:
         It is in the units of the table, and the table itself if there is one batch. A sparse one
         becomes a :class:`~featsieve.arrays.batch_table.SparseInBatches`.
         """
-        terms = self.mean, self.factor, self.pooled_mean
-        return _inside_sparse(X, codes, *terms) if is_sparse(X) else _inside(X, codes, *terms)
+        mean, factor, center = self.mean, self.factor, self.pooled_mean
+        if is_sparse(X):  # scaling keeps zeros, centring is an offset
+            table = canonical(X)
+            scale = factor[np.repeat(codes, np.diff(table.indptr)), table.indices]
+            parts = (table.data * scale, table.indices, table.indptr)
+            stored = sp.csr_array(parts, shape=table.shape)
+            return SparseInBatches(stored, center - mean * factor, codes)
+        xp, (n, d) = namespace_of(X), X.shape
+        dtype = xp.float32 if is_single(X) else xp.float64
+        found = xp.empty((n, d), dtype=dtype, device=device_of(X))
+        batch, mean, factor, center = (like(values, X) for values in (codes, mean, factor, center))
+        most = BLOCK_ELEMENTS if on_host(X) else DEVICE_ELEMENTS
+        for rows in gen_batches(n, max(1, most // max(d, 1))):
+            block = xp.astype(X[rows, :], xp.float64) - xp.take(mean, batch[rows], axis=0)
+            block = block * xp.take(factor, batch[rows], axis=0) + center[None, :]
+            found[rows, :] = xp.astype(block, dtype, copy=False)
+        return found
 
 
 def _statistics(X: Any, codes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -103,30 +118,3 @@ def _statistics(X: Any, codes: np.ndarray, count: int) -> tuple[np.ndarray, np.n
     each = np.maximum(sizes, 1)[:, None]
     varies = exceeds_rounding(spread, mean, each)
     return sizes, mean, np.where(varies, np.sqrt(spread / each), 0.0)
-
-
-def _inside(
-    X: Any, codes: np.ndarray, mean: np.ndarray, factor: np.ndarray, center: np.ndarray
-) -> Any:
-    """Return a dense table inside of its batches, in blocks of bounded size."""
-    xp, (n, d) = namespace_of(X), X.shape
-    dtype = xp.float32 if is_single(X) else xp.float64
-    found = xp.empty((n, d), dtype=dtype, device=device_of(X))
-    batch, mean, factor, center = (like(values, X) for values in (codes, mean, factor, center))
-    most = BLOCK_ELEMENTS if on_host(X) else DEVICE_ELEMENTS
-    for rows in gen_batches(n, max(1, most // max(d, 1))):
-        block = xp.astype(X[rows, :], xp.float64) - xp.take(mean, batch[rows], axis=0)
-        block = block * xp.take(factor, batch[rows], axis=0) + center[None, :]
-        found[rows, :] = xp.astype(block, dtype, copy=False)
-    return found
-
-
-def _inside_sparse(
-    X: Any, codes: np.ndarray, mean: np.ndarray, factor: np.ndarray, center: np.ndarray
-) -> SparseInBatches:
-    """Return a sparse table inside of its batches: scaling keeps zeros, centring is an offset."""
-    table = canonical(X)
-    batch = np.repeat(codes, np.diff(table.indptr))
-    data = table.data * factor[batch, table.indices]
-    stored = sp.csr_array((data, table.indices, table.indptr), shape=table.shape)
-    return SparseInBatches(stored, center - mean * factor, codes)

@@ -90,20 +90,15 @@ def tree(tasks: Sequence[Any], merge: Callable[[Any, Any], Any]) -> Any:
     return tasks[0]
 
 
-def compute(tasks: Sequence[Any]) -> Sequence[Any]:
-    """Return the results of tasks, on the host; the cluster of the present client runs them."""
+def compute(tasks: Sequence[Any], *, kept: bool = False) -> Sequence[Any]:
+    """Return the results of tasks (``kept``: as tasks, where they were computed), on the host.
+
+    The cluster of the present client runs them.
+    """
     import dask
 
     with dask.config.set(SETTINGS if "distributed" in sys.modules else {}):
-        return dask.compute(*tasks)
-
-
-def persist(tasks: Sequence[Any]) -> list[Any]:
-    """Start tasks, and return them with their results kept where they were computed."""
-    import dask
-
-    with dask.config.set(SETTINGS if "distributed" in sys.modules else {}):
-        return list(dask.persist(*tasks))
+        return dask.persist(*tasks) if kept else dask.compute(*tasks)
 
 
 # One pass over the table: means, spreads, extremes, and whether all numbers are finite -----------
@@ -271,7 +266,7 @@ class DaskParts(RowParts):
 
     def map(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Rows:
         """Return the results of :meth:`calls`, kept on the workers."""
-        return persist(self.calls(function, *states, **options))
+        return compute(self.calls(function, *states, **options), kept=True)
 
     def total(self, function: Callable[..., Any], *states: Rows, **options: Any) -> Any:
         """Return the sum of the results of all parts, added up in a tree on the workers."""
@@ -284,7 +279,8 @@ class DaskParts(RowParts):
 
     def scatter(self, values: np.ndarray) -> Rows:
         """Return an array with one row per sample as blocks beside the parts."""
-        return persist([leaf(values[start:stop]) for start, stop in self.bounds])
+        blocks = [leaf(values[start:stop]) for start, stop in self.bounds]
+        return compute(blocks, kept=True)
 
 
 def on_part(
