@@ -42,32 +42,13 @@ def spectral_labels(
 def spectral_points(
     graph: sp.csr_array | SharedNeighbours,
     n_clusters: int,
-    *,
-    random_state: Any,
-    bridge: np.ndarray | Callable[[], np.ndarray] | None = None,
-    n_pieces: int = 0,
-    tol: float = 0.0,
+    **search: Any,
 ) -> np.ndarray:
-    """Return the leading eigenvectors of Deg^(-1/2) A Deg^(-1/2), rows scaled to unit length.
-
-    Where the graph has as many components as clusters, or more, or as many pieces that are next to
-    components, which of them belong together is not in the graph: 0.1 E E' is then added, E being
-    ``bridge``. With ``tol`` above 0 the vectors are as rough as that (``random_state`` draws where
-    Lanczos starts).
-    """
+    """Return the :func:`_leading_eigenvectors` of Deg^(-1/2) A Deg^(-1/2), rows of unit length."""
     adjacency, root = graph, np.sqrt(degrees(graph))
     if not isinstance(graph, SharedNeighbours):  # whose degrees are one
         adjacency = normalised_adjacency(graph)
-    vectors = _leading_eigenvectors(
-        adjacency,
-        root,
-        n_clusters,
-        random_state=random_state,
-        bridge=bridge,
-        n_pieces=n_pieces,
-        tol=tol,
-    )
-    return unit_rows(vectors)
+    return unit_rows(_leading_eigenvectors(adjacency, root, n_clusters, **search))
 
 
 class SpectralClusterings:
@@ -173,7 +154,10 @@ def _leading_eigenvectors(
 
     The leading eigenvalue repeats once per connected component C, with the known eigenvectors
     ``null`` restricted to C. Lanczos misses repeated eigenvalues, so they are written down, and it
-    is run on the matrix without them.
+    is run on the matrix without them. Where there are as many components as vectors, or more, or as
+    many pieces that are next to components, which of them belong together is not in the graph:
+    0.1 E E' is then added, E being ``bridge``. With ``tol`` above 0 the vectors are as rough as
+    that (``random_state`` draws where Lanczos starts).
     """
     n = A.shape[0]
     links = A.factor if isinstance(A, SharedNeighbours) else A  # of the same components
