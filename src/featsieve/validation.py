@@ -139,16 +139,6 @@ def check_selector(selector: Any) -> None:
         )
 
 
-def check_sized_selector(selector: Any) -> None:
-    """Raise unless the selector ranks features and can be asked for a number of them."""
-    check_selector(selector)
-    if "n_features_to_select" not in selector.get_params(deep=False):
-        raise TypeError(
-            f"{type(selector).__name__} finds the number of features itself: pass the selector "
-            "inside of it."
-        )
-
-
 def callable_or_none(name: str, value: Any) -> None:
     """Raise unless value is None or callable."""
     if value is not None and not callable(value):

@@ -12,7 +12,7 @@ from featsieve.criteria.automatic import RankedPath, choose_count, innermost
 from featsieve.criteria.batches import fit_corrected
 from featsieve.criteria.curve import check_sizes
 from featsieve.criteria.structure import untested
-from featsieve.validation import check_sized_selector
+from featsieve.validation import check_selector
 
 
 @estimator
@@ -89,7 +89,12 @@ class AutoSelector(MetaEstimatorMixin, UnsupervisedSelector):
         return given is None or isinstance(given, str)
 
     def _check_parameters(self) -> None:
-        check_sized_selector(self.selector)
+        check_selector(self.selector)
+        if "n_features_to_select" not in self.selector.get_params(deep=False):
+            raise TypeError(
+                f"{type(self.selector).__name__} finds the number of features itself: pass the "
+                "selector inside of it."
+            )
 
     def _fit(self, X: Any) -> None:
         """Fit the selector, judge the sizes, keep the best."""
