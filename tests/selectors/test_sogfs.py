@@ -27,6 +27,7 @@ from featsieve.selectors import sogfs as module
 from featsieve.selectors.sogfs import SOGFSProblem
 from featsieve.solvers import Status
 from featsieve.solvers.block_problem import solve
+from featsieve.solvers.sparse_projection import ProjectionState
 from featsieve.terms.norms import SMOOTHING, inverse_weights, smoothed_norm
 from featsieve.terms.simplex import project_rows
 from tests.selectors.test_udfs import planted, quiet
@@ -170,7 +171,7 @@ def test_no_block_raises_the_whole_objective_at_fixed_lam_and_neighbours(n, d, s
     values.append(total(problem, near, weights, W, F, lam))
     graph = mean_graph(near, weights)
     projection = problem.projection(graph)
-    solution = solve(projection, projection.start(inverse_weights(W)), max_iter=5, tol=0.0)
+    solution = solve(projection, ProjectionState(inverse_weights(W)), max_iter=5, tol=0.0)
     values.append(total(problem, near, weights, solution.state.W, F, lam))
     F = smooth_vectors(graph, 3)
     values.append(total(problem, near, weights, solution.state.W, F, lam))

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from featsieve.arrays.leading_eigenvectors import leading_eigenvectors
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.distances import Distances, PointDistances, nearest_neighbours
+from featsieve.graphs.distances import Distances, nearest_neighbours
 from featsieve.terms.simplex import project_rows
 
 # Distances whose relative differences are on average no larger are equal.
@@ -65,12 +65,6 @@ def pair_distances(points: np.ndarray, indices: np.ndarray) -> np.ndarray:
         gap = points - points[neighbour]
         squares[:, column] = np.einsum("ij,ij->i", gap, gap)
     return squares
-
-
-def nearest_points(points: np.ndarray, n_neighbors: int) -> np.ndarray:
-    """Return the indices of the nearest other rows of an array, shape (n, n_neighbors)."""
-    points = points - points.mean(axis=0)
-    return nearest_neighbours(PointDistances(points), n_neighbors)[0]
 
 
 def mean_graph(indices: np.ndarray, weights: np.ndarray) -> sp.csr_array:

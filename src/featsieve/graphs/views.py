@@ -14,9 +14,7 @@ import scipy.sparse as sp
 
 from featsieve import defaults
 from featsieve.arrays import ColumnScale, as_operator
-from featsieve.arrays.namespace import (
-    to_numpy,
-)
+from featsieve.arrays.namespace import to_numpy
 from featsieve.graphs.affinity import modularity, self_tuning_graph
 from featsieve.graphs.coordinates import hat_coordinates, unit_rows
 from featsieve.graphs.distances import EuclideanDistances, hat_distances
@@ -24,7 +22,6 @@ from featsieve.terms import normalised_indicator
 
 # Plain views, and the scale of the columns whose distances they take.
 PLAIN = {"raw": "none", "scaled": "unit"}
-VIEWS = ("hat", *PLAIN)
 
 
 @dataclass(frozen=True)

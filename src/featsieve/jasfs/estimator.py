@@ -314,11 +314,8 @@ class JASFS(ClusterModel):
 
     def _fit(self, X: Any) -> None:
         """Find clusters and the features that carry them."""
-        k = (
-            None
-            if self._automatic
-            else resolve_n_features(self.n_features_to_select, self._n_units)
-        )
+        asked = None if self._automatic else self.n_features_to_select
+        k = resolve_n_features(asked, self._n_units)
         self._check_kept(k)
         fit = self._fit_joint if self.solver == "joint" else self._fit_paper
         fit(X, self._prepare(X), k)

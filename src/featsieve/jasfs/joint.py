@@ -32,9 +32,7 @@ class JointState:
     pool: Pool
     support: np.ndarray  # in order of entry
     value: float
-    path: ForwardState | None = (
-        None  # the run that found the support, if it was for these hypotheses
-    )
+    path: ForwardState | None = None  # that found the support, if it was for these hypotheses
     moved: bool = True  # whether the last label step changed anything
     limited: bool = False  # whether a label step ran into its own iteration limit
 

@@ -17,13 +17,12 @@ from featsieve.graphs.adaptive_neighbours import (
     first_neighbours,
     join_parts,
     mean_graph,
-    nearest_points,
     pair_distances,
     parts,
     smooth_vectors,
 )
 from featsieve.graphs.affinity import laplacian
-from featsieve.graphs.distances import EuclideanDistances
+from featsieve.graphs.distances import EuclideanDistances, PointDistances, nearest_neighbours
 from featsieve.graphs.spectral_labels import by_first_sample, kmeans_labels
 from featsieve.selectors.projection import ProjectionSelector, count_varying
 from featsieve.solvers.block_problem import BlockProblem, solve
@@ -255,7 +254,8 @@ class SOGFSProblem(BlockProblem[SOGFSState]):
         points = to_numpy(self.operator.matmul(state.W))
         near, a = self.neighbours, self.smoothing
         if state.n_graphs >= defaults.SOGFS_FIXED_LISTS:
-            near = nearest_points(points, near.shape[1])
+            centred = PointDistances(points - points.mean(axis=0))
+            near = nearest_neighbours(centred, near.shape[1])[0]
         rough = pair_distances(points, near)
         costs = rough + state.lam * pair_distances(state.F, near)
         graph = mean_graph(near, best_weights(costs, a))

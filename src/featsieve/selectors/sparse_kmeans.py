@@ -127,10 +127,8 @@ class SparseKMeans(PartitionSelector):
         k = None if self.n_features_to_select is None else self._n_to_select()
         c, random_state = self._count_clusters(X), check_random_state(self.random_state)
         seed = random_state.randint(2**31 - 1)
-        problem, labels = (
-            WeightedKMeans(operator, c, np.ones_like, seed),
-            clusters(operator, c, seed),
-        )
+        problem = WeightedKMeans(operator, c, np.ones_like, seed)
+        labels = clusters(operator, c, seed)
         if k is not None:
             by_count = self._by_units(partial(weights_of_some, n_columns=k))
             labels, _, weights = self._quiet(replace(problem, weigh=by_count), labels)

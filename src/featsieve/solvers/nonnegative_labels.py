@@ -27,11 +27,8 @@ def first_label_matrix(labels: np.ndarray, n_clusters: int, *, orthogonality: fl
     at all, every entry starts with a share of its column's height added.
     """
     F = normalised_indicator(labels, n_clusters)
-    return (
-        F
-        if orthogonality > defaults.FROZEN_LABELS
-        else F + defaults.LABEL_SOFTENING * F.max(axis=0)
-    )
+    frozen = orthogonality > defaults.FROZEN_LABELS
+    return F if frozen else F + defaults.LABEL_SOFTENING * F.max(axis=0)
 
 
 def majorised_step(

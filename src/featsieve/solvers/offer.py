@@ -8,23 +8,12 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """Columns in units that are bought as a whole.
+    """Columns in units that are bought as a whole."""
 
-    Attributes
-    ----------
-    unit : int array of shape (n_features,)
-        The unit of every column, numbered by their first columns; -1 for columns not for sale.
-    price : float array of shape (n_units,)
-    kept : int array
-        Units that are bought first, whatever they are worth.
-    budget : float or None
-        What all units that are bought may cost.
-    """
-
-    unit: np.ndarray
-    price: np.ndarray
-    kept: np.ndarray
-    budget: float | None = None
+    unit: np.ndarray  # of every column, numbered by their first columns; -1: not for sale
+    price: np.ndarray  # of every unit
+    kept: np.ndarray  # units that are bought first, whatever they are worth
+    budget: float | None = None  # what all units that are bought may cost
 
     @property
     def n_units(self) -> int:

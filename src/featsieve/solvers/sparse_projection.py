@@ -158,11 +158,10 @@ class SparseProjection(BlockProblem[ProjectionState]):
         noise = self.operator.place(np.random.default_rng(0).standard_normal(d))
         return self.varies * noise / float(d) ** 0.5
 
-    def start(self, inverse: np.ndarray | None = None) -> ProjectionState:
-        """Return the first state, with given weights e of the rows or those of ``init``."""
-        if inverse is None:
-            rough = roughness(self.operator, self.laplacian)
-            inverse = first_inverse_weights(rough, self.init, self.n_components)
+    def start(self) -> ProjectionState:
+        """Return the first state, with the weights e of the rows that ``init`` says."""
+        rough = roughness(self.operator, self.laplacian)
+        inverse = first_inverse_weights(rough, self.init, self.n_components)
         return ProjectionState(self.varies * self.operator.place(inverse))
 
     def objective(self, state: ProjectionState) -> float:
