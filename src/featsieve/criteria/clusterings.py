@@ -2,15 +2,13 @@
 
 from collections.abc import Callable
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from featsieve import defaults
 from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.namespace import gathered, is_sparse, like, take_columns, take_rows, to_numpy
+from featsieve.graphs.kmeans import fitted_kmeans
 from featsieve.validation import check_number, check_option
 
 # ``scale`` of a criterion, and the scales of the operators whose points the runs take in turn.
@@ -66,14 +64,11 @@ class SelectedClusterings:
         n_scales = min(len(self.factors), len(self.seeds))
         tables = [self.points(support, turn) for turn in range(n_scales)]
         labels = np.empty((len(self.seeds), len(tables[0])), dtype=np.intp)
-        with catch_warnings():
-            # "fewer distinct points than clusters": a poor support is judged as such.
-            simplefilter("ignore", ConvergenceWarning)
-            for run, seed in enumerate(self.seeds.tolist()):
-                points = tables[run % n_scales]
-                fitted = points if self.rows is None else points[self.rows]
-                model = KMeans(self.n_clusters, n_init=1, random_state=seed).fit(fitted)
-                labels[run] = model.labels_ if self.rows is None else model.predict(points)
+        for run, seed in enumerate(self.seeds.tolist()):
+            points = tables[run % n_scales]
+            fitted = points if self.rows is None else points[self.rows]
+            model = fitted_kmeans(fitted, self.n_clusters, n_init=1, random_state=seed)
+            labels[run] = model.labels_ if self.rows is None else model.predict(points)
         return labels
 
     def judged(self, support: np.ndarray, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from featsieve.arrays.batch_table import canonical
 from featsieve.arrays.namespace import is_sparse
 from featsieve.evaluation.checks import as_classes
 from featsieve.evaluation.metrics import clustering_accuracy
+from featsieve.graphs.kmeans import fitted_kmeans
 from featsieve.validation import check_number, check_table
 
 
@@ -188,8 +186,5 @@ def _check(X: Any, y: Any) -> tuple[Any, np.ndarray]:
 
 def k_means_labels(points: Any, n_clusters: int, **options: Any) -> np.ndarray:
     """Return the labels of k-means, by default of a single run."""
-    model = KMeans(n_clusters, **{"n_init": 1, **options})
-    with catch_warnings():
-        # "fewer distinct points than clusters": a poor selection is judged as such.
-        simplefilter("ignore", ConvergenceWarning)
-        return model.fit(points).labels_
+    # "fewer distinct points than clusters": a poor selection is judged as such
+    return fitted_kmeans(points, n_clusters, **{"n_init": 1, **options}).labels_

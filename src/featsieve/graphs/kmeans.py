@@ -1,8 +1,12 @@
 """k-means with all starts at once: where samples are few, starting is what takes the time."""
 
 from collections.abc import Sequence
+from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from featsieve import defaults
 
@@ -60,6 +64,13 @@ def kmeans(
             centres = np.where(sizes > 0.0, centres, before)
     best = int(_first_smallest(spread, n * tie))
     return fill_empty(members[best].argmax(axis=0), n_clusters)
+
+
+def fitted_kmeans(points: Any, n_clusters: int, **options: Any) -> KMeans:
+    """Return scikit-learn's k-means of some points, fewer of which may differ than clusters."""
+    with catch_warnings():
+        simplefilter("ignore", ConvergenceWarning)
+        return KMeans(n_clusters, **options).fit(points)
 
 
 def first_centres(

@@ -2,20 +2,17 @@
 
 from collections.abc import Callable
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from featsieve import defaults
 from featsieve.arrays.linalg import largest_by_lanczos, largest_eigenpairs
 from featsieve.graphs.affinity import SharedNeighbours, degrees, normalised_adjacency
 from featsieve.graphs.coordinates import unit_rows
-from featsieve.graphs.kmeans import fill_empty, kmeans
+from featsieve.graphs.kmeans import fill_empty, fitted_kmeans, kmeans
 
 # Up to this many samples the eigenvectors come from a dense solver.
 LARGEST_DENSE = 1000
@@ -115,12 +112,8 @@ def kmeans_labels(
 ) -> np.ndarray:
     """Return the best of some k-means runs, clusters numbered by their first sample."""
     seed = random_state.randint(np.iinfo(np.int32).max)
-    model = KMeans(n_clusters, n_init=defaults.KMEANS_STARTS, random_state=seed)
-    with catch_warnings():
-        # "fewer distinct points than clusters": fill_empty sees to it.
-        simplefilter("ignore", ConvergenceWarning)
-        labels = model.fit(points).labels_
-    return by_first_sample(fill_empty(labels, n_clusters))
+    model = fitted_kmeans(points, n_clusters, n_init=defaults.KMEANS_STARTS, random_state=seed)
+    return by_first_sample(fill_empty(model.labels_, n_clusters))
 
 
 def by_first_sample(labels: np.ndarray) -> np.ndarray:

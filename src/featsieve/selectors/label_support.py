@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from featsieve import defaults
-from featsieve.arrays import ColumnScale, as_operator
 from featsieve.arrays.namespace import in_double, is_single, to_numpy
-from featsieve.base import COLUMN_SCALES, estimator
+from featsieve.base import estimator
 from featsieve.selectors.common import LabelSelector, Start
 from featsieve.solvers.block_problem import solve
 from featsieve.solvers.label_support import SupportProblem, SupportState
@@ -34,6 +33,7 @@ class LabelSupportSelector(LabelSelector):
     path_length: int = 300
 
     _follows_count = True
+    _centres = True  # the regression has an intercept: centring is part of it
     _checks: ClassVar[dict[str, Check]] = {
         "alpha": nonnegative,
         "ridge": nonnegative,
@@ -43,12 +43,9 @@ class LabelSupportSelector(LabelSelector):
 
     def _fit(self, X: Any) -> None:
         """Find pseudo-labels and the features that predict them."""
-        operator = self._operator(X)
-        scale, center = COLUMN_SCALES[self.scale]
         lossy = is_single(X) and self.ridge < defaults.SMALL_RIDGE
-        if lossy or not center:  # the regression has an intercept: centring is part of it
-            X = in_double(X) if lossy else X
-            operator = as_operator(X, scale=ColumnScale(scale, self._variables))
+        X = in_double(X) if lossy else X
+        operator = self._operator(X)
         priced = self._price is not None and self.n_features_to_select is None
         k = None if priced else self._n_to_select()
         start = self._first_labels(X, operator)

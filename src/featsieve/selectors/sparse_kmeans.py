@@ -128,7 +128,7 @@ class SparseKMeans(PartitionSelector):
         c, random_state = self._count_clusters(X), check_random_state(self.random_state)
         seed = random_state.randint(2**31 - 1)
         problem = WeightedKMeans(operator, c, np.ones_like, seed)
-        labels = clusters(operator, c, seed)
+        labels = kmeans_of(operator, c, random_state=check_random_state(seed))
         if k is not None:
             by_count = self._by_units(partial(weights_of_some, n_columns=k))
             labels, _, weights = self._quiet(replace(problem, weigh=by_count), labels)
@@ -164,7 +164,8 @@ class SparseKMeans(PartitionSelector):
         rng, scale = np.random.default_rng(random_state.randint(2**31 - 1)), problem.operator.scale
 
         def logarithms(table: DataOperator) -> np.ndarray:
-            labels = clusters(table, problem.n_clusters, problem.seed)
+            seeds = check_random_state(problem.seed)
+            labels = kmeans_of(table, problem.n_clusters, random_state=seeds)
             values = []
             for bound in bounds:
                 some = replace(problem, operator=table, weigh=self._within(bound))
@@ -178,10 +179,3 @@ class SparseKMeans(PartitionSelector):
             for copy in self._progress.counted(copies, self.n_permutations, what="permuted tables")
         ]
         return bounds, logarithms(problem.operator) - np.mean(chance, axis=0)
-
-
-def clusters(operator: DataOperator, n_clusters: int, seed: int) -> np.ndarray:
-    """Return the clusters of k-means in all columns."""
-    if n_clusters == 1:
-        return np.zeros(operator.shape[0], dtype=np.intp)
-    return kmeans_of(operator, n_clusters, random_state=check_random_state(seed))
