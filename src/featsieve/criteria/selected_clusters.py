@@ -67,21 +67,15 @@ def selected_clusters(selector: Any, X: Any, *, n_clusters: int | None = None) -
     known = next((s.n_clusters_ for s in layers(selector) if hasattr(s, "n_clusters_")), n_clusters)
     number = "found" if automatic else "asked"
     if known is None:
-        number, known = "suggested", _suggest(points)
+        number, known = "suggested", 2
+        n, most = points.shape[0], defaults.SELECTED_SAMPLES
+        rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
+        some = points[rows] if n > most else points
+        if to_numpy(as_operator(some).varies).any():
+            most = defaults.SELECTED_MOST_CLUSTERS
+            known = suggest_n_clusters(some, most=most, random_state=0).n_clusters
     n_clusters = min(int(known), points.shape[0])
     labels = k_means_labels(points, n_clusters, n_init=defaults.SELECTED_STARTS, random_state=0)
     codes = by_first_sample(labels)
     names = [str(code) for code in range(int(codes.max()) + 1)]
     return Clusters(codes, names, "k-means", number)
-
-
-def _suggest(points: Any) -> int:
-    """Return how many clusters the selected columns suggest."""
-    n, most = points.shape[0], defaults.SELECTED_SAMPLES
-    if n > most:
-        points = points[np.sort(np.random.default_rng(0).permutation(n)[:most])]
-    if not to_numpy(as_operator(points).varies).any():
-        return 2
-    return suggest_n_clusters(
-        points, most=defaults.SELECTED_MOST_CLUSTERS, random_state=0
-    ).n_clusters

@@ -317,11 +317,6 @@ class JASFS(ClusterModel):
         asked = None if self._automatic else self.n_features_to_select
         k = resolve_n_features(asked, self._n_units)
         self._check_kept(k)
-        fit = self._fit_joint if self.solver == "joint" else self._fit_paper
-        fit(X, self._prepare(X), k)
-
-    def _prepare(self, X: Any) -> Start:
-        """Return what both solvers start from."""
         n_clusters = self._count_clusters(X, low=2)
         operator = as_operator(X, scale=self._column_scale)
         self._check_varies(to_numpy(operator.varies))
@@ -329,7 +324,8 @@ class JASFS(ClusterModel):
         given = None
         if self.init is not None:
             given = labels_from_user(self.init, X, n_clusters, random_state=random_state)
-        return Start(operator, given, n_clusters, random_state)
+        fit = self._fit_joint if self.solver == "joint" else self._fit_paper
+        fit(X, Start(operator, given, n_clusters, random_state), k)
 
     # The default solver (Algorithm 2 over feasible labels) ---------------------------------------
 
