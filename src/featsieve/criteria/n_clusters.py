@@ -296,13 +296,7 @@ def _spectral_labels(
 ) -> np.ndarray:
     """Return the spectral labels of a graph for all numbers."""
     seeds = np.random.RandomState(rng.integers(2**31))
-    clusterings = SpectralClusterings(
-        graph,
-        int(numbers[-1]),
-        bridge=bridge,
-        random_state=seeds,
-        n_starts=defaults.HYPOTHESIS_STARTS,
-    )
+    clusterings = SpectralClusterings(graph, int(numbers[-1]), bridge=bridge, random_state=seeds)
     return np.stack([clusterings.labels(int(c)) for c in numbers])
 
 

@@ -479,7 +479,7 @@ def clusterings(view: View, most: int, rng: np.random.Generator) -> SpectralClus
     links = max(2, min(10, len(view.distances.rounding) // 3))
     graph = self_tuning_graph(view.distances, n_neighbors=links)
     seeds = np.random.RandomState(int(rng.integers(2**31)))
-    return SpectralClusterings(graph, most, random_state=seeds, n_starts=defaults.HYPOTHESIS_STARTS)
+    return SpectralClusterings(graph, most, random_state=seeds)
 
 
 def sparse(

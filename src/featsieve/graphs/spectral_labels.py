@@ -61,10 +61,9 @@ class SpectralClusterings:
         *,
         random_state: np.random.RandomState,
         bridge: np.ndarray | None = None,
-        n_starts: int = defaults.KMEANS_STARTS,
     ) -> None:
         adjacency, root = normalised_adjacency(graph), np.sqrt(degrees(graph))
-        self.random_state, self.n_starts = random_state, n_starts
+        self.random_state = random_state
         n_components = connected_components(adjacency, directed=False)[0]
         self.n_bridged = 0 if bridge is None else min(n_components, most)
         counts = {most} if self.n_bridged < 2 else {most, self.n_bridged}
@@ -83,7 +82,7 @@ class SpectralClusterings:
         rising = _takes_dense(*vectors.shape, rough=True)
         leading = vectors[:, -n_clusters:] if rising else vectors[:, :n_clusters]
         rng = np.random.default_rng(self.random_state.randint(np.iinfo(np.int32).max))
-        return by_first_sample(kmeans(unit_rows(leading), n_clusters, rng, n_starts=self.n_starts))
+        return by_first_sample(kmeans(unit_rows(leading), n_clusters, rng))
 
 
 def laplacian_labels(

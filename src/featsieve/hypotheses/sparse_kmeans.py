@@ -13,6 +13,7 @@ import numpy as np
 from featsieve.graphs.kmeans import kmeans
 from featsieve.hypotheses.pool import agreement
 
+MAX_STEPS = 8
 # Weights below this share of the largest are what rounding leaves.
 ROUNDING = 1e-9
 
@@ -23,12 +24,10 @@ def sparse_kmeans(
     n_clusters: int,
     n_columns: int,
     rng: np.random.Generator,
-    *,
-    max_iter: int = 8,
 ) -> np.ndarray:
     """Return the labels of sparse k-means with about so many columns, started from ``points``."""
     labels = kmeans(points, n_clusters, rng)
-    for _ in range(max_iter):
+    for _ in range(MAX_STEPS):
         weights = sparse_weights(Z, labels, n_columns)
         chosen = np.flatnonzero(weights)
         if len(chosen) == 0:

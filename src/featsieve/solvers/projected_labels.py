@@ -26,6 +26,8 @@ MAX_TRIALS = 60
 # Most products of one Newton system. The penalty is stiff in c(c + 1)/2 directions only, and
 # conjugate gradients need few more than these.
 MAX_PRODUCTS = 200
+# Slopes of this size end the steps, for labels and a penalty of order one.
+TOLERANCE = 1e-9
 # Share of the slope that conjugate gradients may leave.
 INEXACT = 0.5
 # Slopes above this are far from the solution, where the curvature may be negative.
@@ -140,8 +142,8 @@ class ProjectedNewton:
     labels.
     """
 
-    def __init__(self, start: np.ndarray, *, tol: float = 1e-9) -> None:
-        self.start, self.tol = start, tol
+    def __init__(self, start: np.ndarray) -> None:
+        self.start = start
 
     def init(self, problem: LabelProblem) -> LabelState:
         """Start at the given F, with the inverse of the curvature along F as the first step."""
@@ -172,7 +174,7 @@ class ProjectedNewton:
         self, problem: LabelProblem, state: LabelState, history: Sequence[float]
     ) -> Status | None:
         """End where the projected gradient vanishes, or when no step is left."""
-        limit = self.tol * max(1.0, 1e-4 * problem.orthogonality) * state.F.shape[1] ** 0.5
+        limit = TOLERANCE * max(1.0, 1e-4 * problem.orthogonality) * state.F.shape[1] ** 0.5
         if float(np.linalg.norm(state.slope())) <= limit:
             return Status.CONVERGED
         return Status.STATIONARY if state.stable else None
