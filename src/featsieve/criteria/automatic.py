@@ -34,10 +34,7 @@ def choose_count(
     sizes: Iterable[int] | None = None,
     progress: FitProgress = SILENT,
 ) -> CriterionCurve:
-    """Return the curve that says how many features of a fitted selector's ranking to keep.
-
-    X is the checked table that was fitted.
-    """
+    """Return the curve that says how many features of a selector's ranking of X to keep."""
     order = np.argsort(selector.ranking_)
     n_varying = int(check_varying(X).sum())
     offer = selector._offer
@@ -50,7 +47,12 @@ def choose_count(
     judged = copy(as_criterion(criterion or own))
     judged.see_variables(selector._variables)
     progress.step("choosing the number of features")
-    X, labels = labelled_rows(selector, X)
+    X, rows = sample_rows(X, check_random_state(0))
+    labels = getattr(selector, "labels_", None)
+    if labels is None:  # judged by those with which JASFS would start
+        labels = labels_of_table(selector, X)
+    elif rows is not None:
+        labels = labels[rows]
     return judge(judged, X, labels, order=order, sizes=looked_at, progress=progress)
 
 
@@ -77,18 +79,6 @@ def with_found_numbers(selector: Any, **settings: Any) -> Any:
         values[selector._price] = "auto"
     known = {name: value for name, value in values.items() if name in parameters}
     return clone(selector).set_params(**known)
-
-
-def labelled_rows(selector: Any, X: Any) -> tuple[Any, np.ndarray]:
-    """Return rows of the table (at most 5000) with the selector's labels, or with pseudo-labels.
-
-    Methods that find no clusters are judged by those with which JASFS would start.
-    """
-    X, rows = sample_rows(X, check_random_state(0))
-    labels = getattr(selector, "labels_", None)
-    if labels is None:
-        return X, labels_of_table(selector, X)
-    return X, np.unique(labels if rows is None else labels[rows], return_inverse=True)[1]
 
 
 def labels_of_table(selector: Any, X: Any, *, n_clusters: int | None = None) -> np.ndarray:
