@@ -10,10 +10,7 @@ import scipy.sparse as sp
 
 @dataclass(frozen=True, eq=False)
 class SparseInBatches:
-    """The table x_ij = s_ij + o_bj, b the batch of row i: X = S + BO, B the batches of the rows.
-
-    Rows and columns are taken as from a scipy.sparse matrix.
-    """
+    """The table x_ij = s_ij + o_bj, b the batch of row i: X = S + BO, B the batches of the rows."""
 
     stored: Any  # S, by rows or by columns, in float64
     offsets: np.ndarray  # O, of one row per batch

@@ -103,10 +103,7 @@ class Batches:
 
 
 def _statistics(X: Any, codes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sizes of the batches, and means and deviations (b x d) of the columns in them.
-
-    The deviation of a column that is constant in a batch is 0.
-    """
+    """Return the sizes of the batches, and means and deviations (b x d) of the columns in them."""
     sizes = np.bincount(codes, minlength=count)
     mean, spread = np.zeros((2, count, X.shape[1]))
     for rows in np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1]):

@@ -91,10 +91,7 @@ def tree(tasks: Sequence[Any], merge: Callable[[Any, Any], Any]) -> Any:
 
 
 def compute(tasks: Sequence[Any], *, kept: bool = False) -> Sequence[Any]:
-    """Return the results of tasks (``kept``: as tasks, where they were computed), on the host.
-
-    The cluster of the present client runs them.
-    """
+    """Return what tasks result in, on the host (``kept``: as tasks, where it was computed)."""
     import dask
 
     with dask.config.set(SETTINGS if "distributed" in sys.modules else {}):
@@ -220,10 +217,7 @@ def refuse_masked(chunk: Any) -> None:
 
 
 def gather_rows(X: Any, rows: np.ndarray | None = None) -> Any:
-    """Return rows of a Dask array (sorted indices; default: all) on the host, dense or CSR.
-
-    Meant for subsamples: what is asked for must fit into memory.
-    """
+    """Return rows of a Dask array (sorted indices; default: all) on the host, dense or CSR."""
     wanted, stop = [], 0
     for length, chunk in zip(X.chunks[0], X.to_delayed()[:, 0], strict=True):
         start, stop = stop, stop + length

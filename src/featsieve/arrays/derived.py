@@ -84,10 +84,7 @@ class WeightedOperator(DataOperator):
 
 @dataclass(frozen=True)
 class ShiftedTable:
-    """Products with Z + 1s', Z being the table of an operator, without forming it.
-
-    Arguments and results are NumPy arrays.
-    """
+    """Products with Z + 1s' for NumPy arrays, Z the table of an operator, without forming it."""
 
     operator: DataOperator
     shift: np.ndarray

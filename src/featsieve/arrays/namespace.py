@@ -91,10 +91,7 @@ def gathered(X: Any) -> Any:
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:
-    """Return X[rows] for NumPy indices, of any kind of table but a data frame.
-
-    The rows of a Dask array (sorted indices) come to the host.
-    """
+    """Return X[rows] for NumPy indices; rows of a Dask array (sorted ones) come to the host."""
     if is_dask_array(X):
         from featsieve.arrays.dask import gather_rows
 

@@ -32,12 +32,9 @@ FEWEST_ROWS = 4096
 
 
 class RowParts:
-    """The parts of a table in memory, or on one device: ranges of rows, without copies.
+    """The parts of a table in memory, or on one device: ranges of rows, without copies."""
 
-    ``bounds`` holds the first row of each, and the one after its last.
-    """
-
-    bounds: list[tuple[int, int]]
+    bounds: list[tuple[int, int]]  # the first row of each, and the one after its last
 
     def __init__(self, operator: "DataOperator", *, n_rows: int | None = None) -> None:
         self.operator = operator

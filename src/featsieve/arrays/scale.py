@@ -66,10 +66,7 @@ class ColumnScale:
 
 
 def find_variables(X: Any, groups: Iterable[np.ndarray]) -> np.ndarray | None:
-    """Return the variable of every column, None where each is its own.
-
-    Those of a group are one variable if they are the indicators of one category.
-    """
+    """Return the variable of every column (a group of indicators is one); None: each its own."""
     variables = None
     for columns in groups:
         if len(columns) > 1 and are_indicators(_dense(pick_columns(X, columns))):

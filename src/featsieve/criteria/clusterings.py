@@ -18,10 +18,7 @@ SCALES_IN_TURN = {"unit": ("std",), "none": ("none",), "both": ("std", "none")}
 def sample_rows(
     X: Any, random_state: np.random.RandomState, *, most: int | None = None
 ) -> tuple[Any, np.ndarray | None]:
-    """Return the rows of a long table that are looked at, in memory, and which they are (or None).
-
-    ``most`` is ``defaults.CRITERION_SAMPLES`` unless given.
-    """
+    """Return the rows of a long table to be looked at, in memory, and which they are (or None)."""
     most = defaults.CRITERION_SAMPLES if most is None else most
     if X.shape[0] <= most:
         return gathered(X), None

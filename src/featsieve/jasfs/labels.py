@@ -192,10 +192,7 @@ def few_samples(
     first: tuple[Pool, Belief] | None = None,
     order: np.ndarray | None = None,
 ) -> Found:
-    """Return the hypotheses of a table whose samples can all be compared.
-
-    The first stage, and the features for it, may be known.
-    """
+    """Return the hypotheses of a table whose samples can all be compared; some may be known."""
     c, k = settings.n_clusters, settings.n_neighbors
     if not settings.several:
         if settings.start == "k-means":

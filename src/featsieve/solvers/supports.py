@@ -54,10 +54,7 @@ def find_support(
 def exchange_support(
     regression: RowSparseRegression, *, known: np.ndarray = NONE, fresh: bool = True
 ) -> np.ndarray:
-    """Return where exchanges end that start at ``known`` and, if ``fresh``, at a better support.
-
-    That is the one of forward selection, where it is better.
-    """
+    """Return where exchanges end: from ``known``, if ``fresh`` also from forward selection."""
     n, d = regression.operator.shape
     if d <= min(n, LARGEST_GRAM) and regression.ridge > 0.0:
         regression = regression.summed()
