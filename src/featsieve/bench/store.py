@@ -79,11 +79,13 @@ class Store:
                 f"There is no {file}: name a folder that `featsieve bench run` wrote, or the "
                 "cells.jsonl of one."
             )
-        here = {c: overall_status(rows) for c, rows in self.cells().items() if _is_present(rows)}
-        taken = 0
+        code, taken = source_hash(), 0
+        here = {
+            c: overall_status(rows) for c, rows in self.cells().items() if _source(rows) == code
+        }
         for cell, rows in _read_cells(file).items():
             first = rows[0]
-            same = _is_present(rows) and first["schema_version"] == SCHEMA_VERSION
+            same = _source(rows) == code and first["schema_version"] == SCHEMA_VERSION
             same &= first["experiment"] not in ALONE or first["machine"] == machine()
             if same and overall_status(rows) == "done" and here.get(cell) != "done":
                 self.write(rows)
@@ -150,11 +152,6 @@ class Store:
 def overall_status(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the status of a cell: "done" if all its rows are, else that of the first other."""
     return next((str(row["status"]) for row in rows if row["status"] != "done"), "done")
-
-
-def _is_present(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Say whether the present code has computed a cell."""
-    return _source(rows) == source_hash()
 
 
 def _source(rows: Sequence[Mapping[str, Any]]) -> Any:
