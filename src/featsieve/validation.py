@@ -103,12 +103,6 @@ positive_or_auto: Check = partial(or_auto, positive, "a number above 0")
 positive_integer_or_auto: Check = partial(or_auto, positive_integer, "an integer of at least 1")
 
 
-def positive_integer_or_none(name: str, value: Any) -> None:
-    """Raise unless value is None or a positive integer."""
-    if value is not None:
-        positive_integer(name, value)
-
-
 def one_of(*options: str) -> Check:
     """Return the check that a value is one of the options."""
     return partial(check_option, options=options)

@@ -29,7 +29,7 @@ from featsieve.solvers.block_problem import BlockProblem, solve
 from featsieve.solvers.protocol import Status
 from featsieve.solvers.sparse_projection import SparseProjection
 from featsieve.terms import normalised_indicator
-from featsieve.validation import positive_integer, positive_integer_or_none, warn
+from featsieve.validation import positive_integer, warn
 
 # The weight of the rank condition is doubled up to this multiple of its first value.
 LARGEST_GROWTH = 1e8
@@ -144,7 +144,7 @@ class SOGFS(ProjectionSelector):
     _follows_count = True
     _checks: ClassVar = {
         **ProjectionSelector._checks,
-        "n_components": positive_integer_or_none,
+        "n_components": lambda name, value: value is None or positive_integer(name, value),
         "max_inner_iter": positive_integer,
     }
 
