@@ -53,19 +53,17 @@ def selected_clusters(selector: Any, X: Any, *, n_clusters: int | None = None) -
 
     None if there are neither: no selected column varies.
     """
-    found = next((s for s in layers(selector) if hasattr(s, "labels_")), None)
-    automatic = any(hasattr(s, "cluster_count_") for s in layers(selector))
-    if found is not None:
-        values, codes = np.unique(np.asarray(found.labels_), return_inverse=True)
-        names = [str(value) for value in values.tolist()]
-        return Clusters(codes, names, "method", "found" if automatic else "asked")
+    labels = fitted_attribute(selector, "labels_")
+    number = "asked" if fitted_attribute(selector, "cluster_count_") is None else "found"
+    if labels is not None:
+        values, codes = np.unique(np.asarray(labels), return_inverse=True)
+        return Clusters(codes, [str(value) for value in values.tolist()], "method", number)
     chosen = best_first(selector.get_support(), selector.ranking_)
     varies = to_numpy(as_operator(X[:, chosen]).varies)
     if not varies.any():
         return None
     points = scaled_columns(X, chosen[varies])
-    known = next((s.n_clusters_ for s in layers(selector) if hasattr(s, "n_clusters_")), n_clusters)
-    number = "found" if automatic else "asked"
+    known = fitted_attribute(selector, "n_clusters_") or n_clusters
     if known is None:
         number, known = "suggested", 2
         n, most = points.shape[0], defaults.SELECTED_SAMPLES
