@@ -405,14 +405,14 @@ def test_the_report_says_how_far_batches_tell_the_clusters():
     report = sieve().fit(X, batch=batch).batch_report_
     assert report.before > 0.4
     assert report.after < 0.1
-    assert "The 2 batches share" in report.sentence
-    assert "4 clusters" in report.sentence
+    assert "with the 2 batches" in report.sentence
+    assert "the 4 clusters that were found share" in report.sentence
     assert report.summary()["sentence"] in repr(report)
     one = quick().fit(X, batch=np.zeros(len(X))).batch_report_
     assert one.sentence.startswith("All rows are of one batch")
     told, untold = (BatchReport(share, 0.0, n_batches=2, n_clusters=3) for share in (0.3, 0.001))
     assert told.sentence.endswith("these groups were taken out.")
-    assert untold.sentence.endswith("of the table as it was, cut into as many, 0%.")
+    assert untold.sentence.endswith("the 3 clusters that were found share 0%.")
     assert not hasattr(LaplacianScore(4).fit(X, batch=batch), "batch_report_")
 
 

@@ -142,7 +142,7 @@ def test_batches_are_no_features_and_reach_the_fit(call, people, tmp_path, monke
     code, said, told = call(*arguments, "-o", tmp_path / "out")
     assert code == 0, told
     assert "of the column 'plate'. Columns were" in (said := " ".join(said.split()))
-    assert "The 3 batches share" in said
+    assert "with the 3 batches" in said
     assert [columns for columns, _ in seen] == [50, 50, 50]
     assert seen[0][1].tolist() == ["x", "y", "z"] * 30
     assert {len(batch) for _, batch in seen[1:]} == {72}

@@ -209,7 +209,9 @@ class Keeping:
         metavar="NAME,...|@FILE",
     )
     exclude: list[str] | None = option(
-        "Features that are never selected, likewise.", metavar="NAME,...|@FILE"
+        "Features that are never selected, likewise. They still help to find the clusters: --drop "
+        "leaves a column out of everything.",
+        metavar="NAME,...|@FILE",
     )
     batch_column: str | None = option(
         "Column with batches (a plate, a donor; of obs for .h5ad): no feature, and the "

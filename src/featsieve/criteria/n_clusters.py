@@ -66,6 +66,16 @@ class ClusterCount:
         factor = defaults.COUNT_UNCERTAINTY
         return max(2, round(self.n_clusters / factor)), round(self.n_clusters * factor)
 
+    @property
+    def runner_up(self) -> int | None:
+        """The plausible number with the best score of the others; None where no number shows."""
+        low, high = self.plausible_range
+        others = (self.candidates >= low) & (self.candidates <= high)
+        others &= self.candidates != self.n_clusters
+        if self.view is None or not others.any():
+            return None
+        return int(self.candidates[others][np.argmax(self.score[others])])
+
     def __repr__(self) -> str:
         return (
             f"ClusterCount(n_clusters={self.n_clusters}, plausible_range={self.plausible_range}, "

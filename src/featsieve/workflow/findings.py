@@ -97,6 +97,13 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
             "--encode (in Python encode=True).",
             "categories",
         )
+    if days := [name for name, one in table.encodings.items() if one.kind == "date"]:
+        yield Note(
+            f"Dates take part as numbers of days: {list_columns(days)}. If that is only when "
+            f"something was noted, leave it out with --drop {shlex.quote(days[0])} (in Python "
+            "drop).",
+            "dates",
+        )
     yield from about_orders(ordered_words(table))
     for name in class_words(table)[:1]:
         yield Note(
@@ -193,7 +200,8 @@ def batch_words(table: Dataset) -> list[str]:
     if table.cells or table.batch is not None or is_sparse(X):
         return []
     counts = {name: k for name, k in table.origin.text.items() if _names_batches(name)}
-    for name in [*filter(_names_batches, table.feature_names or ()), *dates(table)]:
+    days = [name for name, one in table.encodings.items() if one.kind == "date"]
+    for name in [*filter(_names_batches, table.feature_names or ()), *days]:
         levels, sizes = np.unique(X[:, table.names.index(name)], return_counts=True)
         few = len(levels) <= defaults.most_levels(len(X)) and sizes.min() > 1
         whole = (levels % 1 == 0).all()  # NaN, a missing batch, is not
@@ -214,11 +222,6 @@ def ordered_words(table: Dataset) -> dict[str, list[str]]:
     found = {name: find_order(words) for name, words in several.items() if name not in classes}
     # as --encode-order can take them
     return {name: own for name, own in found.items() if own and not {*",="} & {*"".join(own)}}
-
-
-def dates(table: Dataset) -> list[str]:
-    """Return the columns of dates that take part as numbers of days."""
-    return [name for name, one in table.encodings.items() if one.kind == "date"]
 
 
 def row_numbers(table: Dataset) -> list[int]:

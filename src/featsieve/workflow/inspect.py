@@ -1,6 +1,5 @@
 """A fast look at a table before anything heavy, and the options that it calls for."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -25,7 +24,6 @@ from featsieve.workflow.findings import (
     batch_words,
     class_words,
     columns_about_features,
-    dates,
     dense_part,
     find_notes,
     order_option,
@@ -38,13 +36,7 @@ from featsieve.workflow.findings import (
     twins,
 )
 from featsieve.workflow.impute import words_with_gaps
-from featsieve.workflow.messages import (
-    Note,
-    ProgressCallback,
-    by_column,
-    list_columns,
-    silent,
-)
+from featsieve.workflow.messages import Note, ProgressCallback, by_column, silent
 from featsieve.workflow.prepare import prepare_table
 
 # Columns that are nearly the same as another which a command line can name.
@@ -82,10 +74,6 @@ def read_to_inspect(
                 named[columns[0]] = words
         options["encode"] = named | (known if isinstance(known, dict) else {})
         table = read_table(path, **options)
-    if when := dates(table):
-        text = f"Dates: {list_columns(when)}. When something was noted is seldom what groups are "
-        text += f"about: --drop {shlex.quote(when[0])} leaves it out. Otherwise --encode makes it a"
-        notes.append(Note(f"{text} number of days.", "dates"))
     wide = table.X.shape[1] > table.X.shape[0]  # whole numbers of a few units are no counts
     gaps = table.encodings or count_where(table.X, np.isnan).any()
     if wide and not gaps and raw_counts(table, part := dense_part(table)[0]):
@@ -116,7 +104,7 @@ def inspect_table(
     constant &= ~np.isin(names, words_with_gaps(table))  # which --impute category makes a level
     usable = ~constant & (infinite == 0)
     usable[numbers] = False
-    needless = [*dates(table), *(same if len(same := twins(table)) <= MOST_TWINS else ())]
+    needless = same if len(same := twins(table)) <= MOST_TWINS else []
     usable &= ~np.isin(names, [*class_words(table)[:1], *needless])
     said = [*notes, *find_notes(table, random_state=random_state, proposed=True)]
     progress("looking for clusters")
@@ -158,7 +146,7 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     words += ["--counts"] if "counts" in made.options else []
     names = [] if table.sample_names is not None else sample_words(table)[:1]
     classes = class_words(table)[:1]
-    categories = {*table.encodings} - {*classes, *dates(table)}
+    categories = {*table.encodings} - {*classes}
     words += [] if table.batch_name is None else ["--batch-column", table.batch_name]
     words += ["--encode"] if categories else []
     orders = {name: [*one.levels] for name, one in table.encodings.items() if one.kind == "order"}

@@ -120,6 +120,7 @@ def cluster_facts(
         "source": clusters.source,
         "number": clusters.number,
         "plausible": None if count is None else [int(end) for end in count.plausible_range],
+        "runner_up": None if count is None else count.runner_up,
         "certainty": None if certainty is None else plain(float(np.mean(certainty)), 4),
         "lone": [] if lone is None else [selection.feature_names[j] for j in lone],
         "doubtful": doubtful,

@@ -234,10 +234,13 @@ def _clusters(clusters: Mapping[str, Any] | None, structure: Mapping[str, Any] |
     number = "as many as were asked for"
     if clusters["number"] == "found":
         low, high = clusters["plausible"]
+        after = f"; {after} comes next" if (after := clusters["runner_up"]) else ""
         number = (
-            "a number found automatically, right within a factor of about two "
-            f"(anything from {low} to {high} is plausible)"
+            "a number found automatically, right within a factor of about two (anything from "
+            f"{low} to {high} is plausible{after})"
         )
+        if not after:
+            number = "for want of a better number: clusterings agree on none"
     if structure is not None and structure["verdict"] != "clusters":
         asked = "" if clusters["number"] == "found" else f", {number}"
         return f"The samples were put into {count}{asked}; nothing says that these are there."
