@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
 from featsieve import defaults
-from featsieve.criteria.n_clusters import candidate_numbers, overlap, separation
+from featsieve.criteria.n_clusters import (
+    ClusterCount,
+    candidate_numbers,
+    overlap,
+    separation,
+)
 from featsieve.datasets import make_cells, make_planted
 from featsieve.io.counts import read_expression
 from featsieve.tuning import suggest_n_clusters
@@ -118,7 +123,13 @@ def test_columns_that_do_not_vary_among_the_rows_that_are_looked_at(form):
     X = np.zeros((5000, 3))
     X[:3] = np.eye(3)
     found = count(form(X))
-    assert (found.n_clusters, found.view) == (2, None)
+    assert (found.n_clusters, found.view, found.runner_up) == (2, None, None)
+
+
+def test_the_runner_up_is_the_best_of_the_other_plausible_numbers():
+    candidates, score = np.arange(2, 9), np.array([0.1, 0.5, 0.6, 0.4, 0.2, 0.3, 0.9])
+    found = ClusterCount(3, "hat", candidates, score, score, np.array([3]))
+    assert (found.plausible_range, found.runner_up) == ((2, 6), 4)
 
 
 @pytest.mark.parametrize("shape", [(100, 30), (60, 200)])

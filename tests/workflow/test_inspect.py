@@ -128,6 +128,25 @@ def test_names_alone_say_that_scaled_genes_are_in_rows(tmp_path):
     assert inspect_table(table, notes=notes)["options"] == ["--transpose"]
 
 
+def test_counts_of_a_wide_table_are_looked_at_as_select_will(tmp_path, untested_fits):
+    """With --counts; of a long table of whole numbers it is said, and left to the reader."""
+    rng = np.random.default_rng(0)
+    counts = rng.negative_binomial(0.5, 0.5 / (0.5 + rng.gamma(0.3, 200.0, 80)), (30, 80))
+    frame = pd.DataFrame(counts, columns=[f"g{j}" for j in range(80)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table, notes = read_to_inspect(tmp_path / "t.csv", {})
+    assert [note.kind for note in notes] == ["counts"]
+    target = np.median(counts.sum(axis=1))
+    logs = np.log1p(counts / counts.sum(axis=1, keepdims=True) * target)
+    np.testing.assert_allclose(table.X, logs)
+    assert "--counts" in inspect_table(table, notes=notes)["options"]
+    frame.iloc[:, :20].to_csv(tmp_path / "t.csv", index=False)
+    table, notes = read_to_inspect(tmp_path / "t.csv", {})
+    look = inspect_table(table, notes=notes)
+    assert "--counts" not in look["options"]
+    assert "counts" in [note["kind"] for note in look["notes"]]
+
+
 def test_dates_do_not_name_samples(tmp_path, untested_fits):
     """Neither as another word in every row, nor as days that rise by one."""
     X = np.random.default_rng(0).standard_normal((40, 3))

@@ -128,6 +128,20 @@ def test_units_that_do_not_decide_are_not_told():
     assert note_about_units(prepare_table(one_narrow), plain) == ()
 
 
+def test_depth_beside_the_clusters_is_told():
+    """Clusters whose cells have more counts, and others whose cells have not."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 40)
+    rates = np.where(labels[:, None] * (np.arange(60) < 20), 40.0, 5.0)
+    told = []
+    for depth in (1.0, 1.0 + 4.0 * labels, 1.0 / rates.sum(axis=1)):
+        X = rng.poisson(rates * np.reshape(depth / np.mean(depth), (-1, 1)))
+        found = select_features(X, n_clusters=2, n_features=10, counts=True, n_subsamples=0)
+        told += [str(note) for note in found.notes if note.kind == "depth"]
+    assert ["do not differ between the clusters" in text for text in told] == [False, False, True]
+    assert "(depth) differ between the clusters: medians" in told[0]
+
+
 @pytest.mark.slow
 def test_noise_is_told_once():
     noise = np.random.default_rng(0).standard_normal((80, 40))

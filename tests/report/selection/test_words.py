@@ -60,6 +60,28 @@ def test_features_that_go_with_the_clusters_are_named_where_others_are_selected(
     assert "--features significant selects it." in words(summary)
 
 
+def test_selected_features_that_chance_explains_are_named():
+    summary = copy.deepcopy(automatic()[1])
+    rows, count = summary["features"], summary["number"]["selected"]
+    rows["q_value"] = [0.01] * (count - 1) + [0.5] * (len(rows["name"]) - count + 1)
+    summary["number"]["significant"] = count - 1
+    last = rows["name"][count - 1]
+    assert f"Selected, but not told from chance one by one: {last}. Of features" in words(summary)
+    # where there are no groups, nothing is advised
+    text = words(summary | {"structure": GRADIENT.summary()})
+    assert "with these parts at q ≤ 0.05" in text
+    assert "--features" not in text
+    assert "one by one" not in text
+
+
+def test_the_number_of_clusters_that_comes_next():
+    summary = copy.deepcopy(automatic()[1])
+    found = {"number": "found", "plausible": [2, 6], "runner_up": 4}
+    assert "(anything from 2 to 6 is plausible; 4 comes next)" in words(summary, clusters=found)
+    found["runner_up"] = None
+    assert "for want of a better number" in words(summary, clusters=found)
+
+
 def test_an_automatic_choice_in_words():
     sieve, summary = automatic()
     text = words(summary)
