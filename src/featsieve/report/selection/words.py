@@ -318,8 +318,8 @@ def _about_clusters(summary: Mapping[str, Any]) -> Iterator[Caveat]:
         what = repr(column) if words is None else f"a part of the sample names ({listed(words, 5)})"
         of_it = f"the {levels} values of {column!r}" if words is None else what
         follow = f"are nearly {of_it}" if levels == len(clusters["names"]) else f"follow {what}"
-        fix = f"If that is a batch, add --batch-column {name}. To leave the column out would not "
-        fix += "undo its effect"
+        fix = f"If that is a batch, add --batch-column {name}. If it is something else that you do "
+        fix += "not look for, leave out the columns that go along with it as well (--drop)"
         if words is not None:
             fix = "If that is a batch, make it a column of its own, and name it with --batch-column"
         yield from _follows(True, followed["agreement"], follow, fix)
