@@ -199,6 +199,7 @@ class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
     def _fit_anew(self, X: Any, **known: Any) -> Self:
         """Forget an earlier fit, and fit a table with what :meth:`_fit_all` may know of it."""
         with whole_fit(self) as fresh:
+            vars(fresh).pop("_variables", None)
             fresh._fit_all(X, **known)
             vars(fresh).pop("_codes", None)
         return self

@@ -60,6 +60,11 @@ def test_the_scale_in_which_a_selection_is_better_counts(kind, planted):
     )
     assert raw.mean() < both.mean() - 0.2
     np.testing.assert_array_equal(both, unit[::2])  # its runs, every other one of all
+    Z = (planted.X - planted.X.mean(axis=0)) / planted.X.std(axis=0)  # both scales are one
+    both, unit = (
+        kind(scale=scale).prepare(Z, planted.labels)(support) for scale in ("both", "unit")
+    )
+    np.testing.assert_allclose(both, unit)
 
 
 def test_modularity_on_a_given_graph_knows_the_answer():

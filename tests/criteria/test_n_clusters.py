@@ -130,6 +130,8 @@ def test_the_runner_up_is_the_best_of_the_other_plausible_numbers():
     candidates, score = np.arange(2, 9), np.array([0.1, 0.5, 0.6, 0.4, 0.2, 0.3, 0.9])
     found = ClusterCount(3, "hat", candidates, score, score, np.array([3]))
     assert (found.plausible_range, found.runner_up) == ((2, 6), 4)
+    score = np.array([0.0, 0.5, 0.0, 0.0, -0.1, 0.0, 0.9])  # the others were ruled out
+    assert ClusterCount(3, "scaled", candidates, score, score, np.array([3])).runner_up is None
 
 
 @pytest.mark.parametrize("shape", [(100, 30), (60, 200)])

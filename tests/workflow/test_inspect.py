@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
+import featsieve.workflow.inspect as inspect_module
 from featsieve import defaults
 from featsieve.datasets import Dataset, make_planted, read_table
 from featsieve.workflow.inspect import inspect_table, read_to_inspect
@@ -128,23 +129,49 @@ def test_names_alone_say_that_scaled_genes_are_in_rows(tmp_path):
     assert inspect_table(table, notes=notes)["options"] == ["--transpose"]
 
 
-def test_counts_of_a_wide_table_are_looked_at_as_select_will(tmp_path, untested_fits):
+def test_counts_of_a_wide_table_are_looked_at_as_select_will(tmp_path, untested_fits, monkeypatch):
     """With --counts; of a long table of whole numbers it is said, and left to the reader."""
     rng = np.random.default_rng(0)
     counts = rng.negative_binomial(0.5, 0.5 / (0.5 + rng.gamma(0.3, 200.0, 80)), (30, 80))
     frame = pd.DataFrame(counts, columns=[f"g{j}" for j in range(80)])
     frame.to_csv(tmp_path / "t.csv", index=False)
+
+    def proposed(frame):
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        table, notes = read_to_inspect(tmp_path / "t.csv", {})
+        look = inspect_table(table, notes=notes)
+        assert "counts" in [note["kind"] for note in look["notes"]]
+        return look["options"]
+
+    seen = []
+    prepare = inspect_module.prepare_table
+    monkeypatch.setattr(
+        inspect_module,
+        "prepare_table",
+        lambda table, **settings: seen.append(settings) or prepare(table, **settings),
+    )
+    assert proposed(frame) == ["--counts"]
+    assert seen[-1]["counts"] is True
+    numbered = frame.assign(id=np.arange(1, 31), unit=7)
+    assert proposed(numbered) == ["--counts", "--id-column", "id"]
+    assert proposed(frame.iloc[:, :20]) == []
+    assert "counts" not in seen[-1]
+    frame.iloc[4] = 0  # which --counts would refuse
+    assert "--counts" not in proposed(frame)
+
+
+def test_dates_that_take_part_are_named(tmp_path, untested_fits):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    for j, name in enumerate(("admitted", "left")):
+        days = pd.date_range("2024-01-01", periods=40 + j)[j:]
+        frame[name] = np.random.default_rng(j).permutation(days.strftime("%Y-%m-%d"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
     table, notes = read_to_inspect(tmp_path / "t.csv", {})
-    assert [note.kind for note in notes] == ["counts"]
-    target = np.median(counts.sum(axis=1))
-    logs = np.log1p(counts / counts.sum(axis=1, keepdims=True) * target)
-    np.testing.assert_allclose(table.X, logs)
-    assert "--counts" in inspect_table(table, notes=notes)["options"]
-    frame.iloc[:, :20].to_csv(tmp_path / "t.csv", index=False)
-    table, notes = read_to_inspect(tmp_path / "t.csv", {})
-    look = inspect_table(table, notes=notes)
-    assert "--counts" not in look["options"]
-    assert "counts" in [note["kind"] for note in look["notes"]]
+    said = [note["text"] for note in inspect_table(table, notes=notes)["notes"]]
+    (text,) = [text for text in said if text.startswith("Dates take part as numbers of days: ")]
+    assert "2 columns ('admitted', 'left')" in text
+    assert "--drop admitted" in text
 
 
 def test_dates_do_not_name_samples(tmp_path, untested_fits):

@@ -140,6 +140,10 @@ def test_depth_beside_the_clusters_is_told():
         told += [str(note) for note in found.notes if note.kind == "depth"]
     assert ["do not differ between the clusters" in text for text in told] == [False, False, True]
     assert "(depth) differ between the clusters: medians" in told[0]
+    X = rng.multinomial(1000, rates[0] / rates[0].sum(), 80)  # rarefied: all totals are equal
+    X[labels == 1] = rng.multinomial(1000, rates[-1] / rates[-1].sum(), 40)
+    found = select_features(X, n_clusters=2, n_features=10, counts=True, n_subsamples=0)
+    assert "depth" not in [note.kind for note in found.notes]
 
 
 @pytest.mark.slow

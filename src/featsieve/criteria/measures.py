@@ -42,7 +42,8 @@ class Criterion(ABC):
         as they are; of "both" the one that is better for the selection counts: columns of
         different units say nothing as they are, pixels of one unit may.
     n_runs : int, default=10
-        k-means++ runs that are averaged (half of them in either scale of "both").
+        k-means++ runs that are averaged; of "both" half of them in either scale, so that fewer
+        than four say nothing about their error.
     tolerance : float
         Loss of the criterion that is given up for fewer features.
     random_state : int, RandomState instance or None, default=0

@@ -68,9 +68,9 @@ class ClusterCount:
 
     @property
     def runner_up(self) -> int | None:
-        """The plausible number with the best score of the others; None where no number shows."""
+        """The plausible number with the best score of the others, None where none speaks for it."""
         low, high = self.plausible_range
-        others = (self.candidates >= low) & (self.candidates <= high)
+        others = (self.candidates >= low) & (self.candidates <= high) & (self.score > 0.0)
         others &= self.candidates != self.n_clusters
         if self.view is None or not others.any():
             return None

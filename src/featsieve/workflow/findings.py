@@ -99,9 +99,8 @@ def about_cells(table: Dataset, *, proposed: bool = False) -> Iterator[Note]:
         )
     if days := [name for name, one in table.encodings.items() if one.kind == "date"]:
         yield Note(
-            f"Dates take part as numbers of days: {list_columns(days)}. If that is only when "
-            f"something was noted, leave it out with --drop {shlex.quote(days[0])} (in Python "
-            "drop).",
+            f"Dates take part as numbers of days: {list_columns(days)}. Leave out what only says "
+            f"when something was noted, as with --drop {shlex.quote(days[0])} (in Python drop).",
             "dates",
         )
     yield from about_orders(ordered_words(table))

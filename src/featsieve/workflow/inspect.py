@@ -15,7 +15,7 @@ from featsieve.criteria.batches import within_batches
 from featsieve.criteria.n_clusters import count_clusters
 from featsieve.criteria.structure import find_structure
 from featsieve.datasets import Dataset, read_table
-from featsieve.io.counts import read_expression
+from featsieve.io.counts import kind_of, row_totals
 from featsieve.io.dataset import subset
 from featsieve.workflow.columns import constant_columns, count_where, empty_columns
 from featsieve.workflow.findings import (
@@ -74,15 +74,6 @@ def read_to_inspect(
                 named[columns[0]] = words
         options["encode"] = named | (known if isinstance(known, dict) else {})
         table = read_table(path, **options)
-    wide = table.X.shape[1] > table.X.shape[0]  # whole numbers of a few units are no counts
-    gaps = table.encodings or count_where(table.X, np.isnan).any()
-    if wide and not gaps and raw_counts(table, part := dense_part(table)[0]):
-        logs = read_expression(table.X, counts=True).X
-        made = replace(table.origin, options={**table.origin.options, "counts": True})
-        table = replace(table, X=logs, origin=made)
-        text = f"The values look like raw counts (whole numbers up to {part.max():,.0f}, that vary "
-        text += "more than their mean). --counts (in Python counts=True) brings rows to one total "
-        notes.append(Note(f"{text}and takes logarithms, and so they are looked at.", "counts"))
     return table, [*notes, *about_orders(orders)]
 
 
@@ -104,13 +95,18 @@ def inspect_table(
     constant &= ~np.isin(names, words_with_gaps(table))  # which --impute category makes a level
     usable = ~constant & (infinite == 0)
     usable[numbers] = False
-    needless = same if len(same := twins(table)) <= MOST_TWINS else []
+    # whole numbers of a few units are no counts: a table of these is wider than long
+    whole = X.shape[1] > X.shape[0] and not table.encodings and kind_of(X) == "counts"
+    counts = whole and row_totals(X).min() > 0.0 and raw_counts(table, dense_part(table)[0])
+    same = [] if counts else twins(table)  # silent genes are all alike
+    needless = same if len(same) <= MOST_TWINS else []
     usable &= ~np.isin(names, [*class_words(table)[:1], *needless])
     said = [*notes, *find_notes(table, random_state=random_state, proposed=True)]
     progress("looking for clusters")
     structure = None
     try:
-        structure = _look_for_structure(table, np.flatnonzero(usable), random_state)
+        columns = np.flatnonzero(usable)
+        structure = _look_for_structure(table, columns, random_state, counts=counts)
     except ValueError as error:  # what select would say
         said.append(Note(str(error), "structure"))
     no_samples = table.origin.options.get("drop", ())
@@ -128,6 +124,7 @@ def inspect_table(
         "empty": [names[j] for j in np.flatnonzero(empty)],
         "constant": [names[j] for j in np.flatnonzero(constant & ~empty)],
         "row_numbers": [names[j] for j in numbers],
+        "counts": bool(counts),
         "needless": needless,
         "text": [name for name in table.dropped if name not in {*asked, *no_samples}],
         "notes": [{"kind": note.kind, "text": str(note)} for note in said],
@@ -143,7 +140,7 @@ def _options(table: Dataset, look: dict[str, Any]) -> list[str]:
     words += [word for name in made.options.get("drop", ()) for word in ("--drop", name)]
     words += ["--sheet", made.options["sheet"]] if "sheet" in made.options else []
     words += ["--repair"] if made.repaired else []
-    words += ["--counts"] if "counts" in made.options else []
+    words += ["--counts"] if look["counts"] else []
     names = [] if table.sample_names is not None else sample_words(table)[:1]
     classes = class_words(table)[:1]
     categories = {*table.encodings} - {*classes}
@@ -169,7 +166,7 @@ def _way_to_fill(table: Dataset) -> str:
 
 
 def _look_for_structure(
-    table: Dataset, usable: np.ndarray, random_state: int
+    table: Dataset, usable: np.ndarray, random_state: int, *, counts: bool
 ) -> dict[str, Any] | None:
     """Return structure and number of clusters as ``select`` finds them; None if it is too small.
 
@@ -188,7 +185,8 @@ def _look_for_structure(
         columns = np.sort(rng.permutation(usable)[:most])
         batch = table.batch and [table.batch[i] for i in rows]
         table = replace(table, X=table.X[rows], y=None, sample_names=None, batch=batch)
-    seen = prepare_table(subset(table, columns), impute=_way_to_fill(table))
+    settings: dict[str, Any] = {"counts": True} if counts else {}
+    seen = prepare_table(subset(table, columns), impute=_way_to_fill(table), **settings)
     X, codes, _ = within_batches(seen.X, seen.in_batches.get("batch"))
     found = find_structure(X, random_state=random_state, codes=codes, variables=seen.owner)
     if found is None:

@@ -282,7 +282,9 @@ def select_features(
         filled = (*filled, Note(text, "filled"))
     # One sentence about missing structure is enough, whoever said it.
     told = {(w.category, w.category is UserWarning and str(w.message)): w for w in reversed(caught)}
-    values = (*note_about_units(prepared, selector), *_about_depth(prepared, labels))
+    there = structure is None or structure.verdict == "clusters"
+    depth = _about_depth(prepared, labels, "clusters" if there else "parts")
+    values = (*note_about_units(prepared, selector), *depth)
     own = (*prepared.notes, *filled, *values, *repeats.notes, *few)
     explained = found.fitted("batch_report_")
     if explained is not None:
@@ -340,15 +342,17 @@ def _filled_otherwise(
     return Note(f"With missing values {SAID[INSTEAD[settings['impute']]]}, {text}.", "filled")
 
 
-def _about_depth(prepared: Prepared, labels: np.ndarray) -> tuple[Note, ...]:
+def _about_depth(prepared: Prepared, labels: np.ndarray, what: str) -> tuple[Note, ...]:
     """Say whether the clusters go with the totals of rows that counts were divided by."""
     if prepared.target is None or len(codes := np.unique(labels)) < 2:
         return ()
     totals = row_totals(prepared.table.X)
+    if np.ptp(totals) == 0.0:  # rarefied
+        return ()
     p = kruskal(*(totals[labels == k] for k in codes)).pvalue
     medians = listed(f"{np.median(totals[labels == k]):,.0f}" for k in codes)
     go = "differ between" if p <= defaults.STRUCTURE_LEVEL else "do not differ between"
-    text = f"The totals of the rows (depth) {go} the clusters: medians {medians} (Kruskal-Wallis "
+    text = f"The totals of the rows (depth) {go} the {what}: medians {medians} (Kruskal-Wallis "
     text += f"p = {p:.2g})."
     if p <= defaults.STRUCTURE_LEVEL:
         text += " Dividing by them may not have taken all of it out."

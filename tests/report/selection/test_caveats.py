@@ -166,7 +166,8 @@ def test_a_column_that_takes_part_and_is_the_clusters_is_named(kind):
     verb = "are nearly the 2 values of" if kind == "two values" else "follow"
     assert caveat["text"].startswith(f"The clusters {verb} 'day' (adjusted mutual information 1.00")
     fix = "If that is a batch, add --batch-column day. "
-    assert f"{fix}If it is something else that you do not look for, leave out" in caveat["text"]
+    other = "If it is something else that you do not look for, leave out the columns that go "
+    assert caveat["text"].endswith(f"{fix}{other}along with it as well (--drop).")
 
 
 def test_a_part_of_the_sample_names_that_is_the_clusters_is_named():

@@ -369,6 +369,14 @@ def test_features_beside_the_selected_ones_that_the_clusters_explain_as_much():
     summary = summarize_selection(weakest)
     assert len(summary["beside"]["feature"]) == 7
     assert "Not selected, and explained as much as one that is" in render_selection(summary)
+    # a selected one that chance explains sets no limit, unless there is no other
+    order = np.argsort(explained)
+    picked = np.isin(np.arange(8), order[[0, 5]])
+    q = np.where(np.arange(8) == order[0], 0.5, 0.01)
+    for marks, count in ((picked, 2), (np.arange(8) == order[0], 7)):
+        facts = Table({**found.facts, "selected": marks, "q_value": q})
+        summary = summarize_selection(replace(found, facts=facts))
+        assert len(summary["beside"]["feature"]) == count
 
 
 def test_no_view_of_columns_that_do_not_vary():

@@ -76,10 +76,13 @@ def test_selected_features_that_chance_explains_are_named():
 
 def test_the_number_of_clusters_that_comes_next():
     summary = copy.deepcopy(automatic()[1])
-    found = {"number": "found", "plausible": [2, 6], "runner_up": 4}
+    found = {"number": "found", "plausible": [2, 6], "runner_up": 4, "agreed": True}
     assert "(anything from 2 to 6 is plausible; 4 comes next)" in words(summary, clusters=found)
     found["runner_up"] = None
-    assert "for want of a better number" in words(summary, clusters=found)
+    assert "(anything from 2 to 6 is plausible). Clustered" in words(summary, clusters=found)
+    found["agreed"] = False
+    text = words(summary, clusters=found)
+    assert "for want of a better number: clusterings agree on none. Clustered" in text
 
 
 def test_an_automatic_choice_in_words():

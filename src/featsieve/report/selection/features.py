@@ -121,6 +121,7 @@ def cluster_facts(
         "number": clusters.number,
         "plausible": None if count is None else [int(end) for end in count.plausible_range],
         "runner_up": None if count is None else count.runner_up,
+        "agreed": count is None or count.view is not None,
         "certainty": None if certainty is None else plain(float(np.mean(certainty)), 4),
         "lone": [] if lone is None else [selection.feature_names[j] for j in lone],
         "doubtful": doubtful,
@@ -201,7 +202,8 @@ def beside(selection: Selection) -> np.ndarray:
     explained, chosen = np.nan_to_num(selection.facts["eta_squared"]), selection.facts["selected"]
     tested = "q_value" in selection.facts
     by_chance = (selection.facts["q_value"] if tested else 0.0 * explained) > defaults.QVALUE_LEVEL
-    least = min((explained[j] for j in selection.shown if not by_chance[j]), default=np.inf)
+    compared = [j for j in selection.shown if not by_chance[j]] or selection.shown
+    least = min(explained[compared], default=np.inf)
     order = np.argsort(-explained, kind="stable")
     return order[(explained[order] >= max(least, 1e-300)) & ~chosen[order]][:MOST_BESIDE]
 

@@ -239,7 +239,7 @@ def _clusters(clusters: Mapping[str, Any] | None, structure: Mapping[str, Any] |
             "a number found automatically, right within a factor of about two (anything from "
             f"{low} to {high} is plausible{after})"
         )
-        if not after:
+        if not clusters["agreed"]:
             number = "for want of a better number: clusterings agree on none"
     if structure is not None and structure["verdict"] != "clusters":
         asked = "" if clusters["number"] == "found" else f", {number}"
