@@ -27,6 +27,7 @@ Usage: python benchmarks/constants.py [--constants QVALUE_SHARE ...] [--parts st
 import json
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -37,10 +38,11 @@ from common import finish, in_own_process, in_parallel, options, table
 from featsieve import defaults
 from hypotheses import AS_IT_IS, ONE_THREAD, section
 
-# Numbers of clusters start at 2, 19 copies are the fewest for p = 0.05.
+# Numbers of clusters start at 2, 19 copies are the fewest for p = 0.05, a width is no share.
 ODD: dict[str, tuple] = {
     "STRUCTURE_NUMBERS": ((2, 4), (4, 8, 16)),
     "VALLEY_NUMBERS": ((2, 3), (4, 6, 8, 12)),
+    "VALLEY_WIDTH": (0.3, 1.2),
     "COUNT_FIRST": ((2, 10), (10, 40)),
     "STRUCTURE_TABLES": (19, 39),
     "SMALLEST_CLUSTER": (1, 4),
@@ -337,8 +339,13 @@ def compare(usual: Answers, now: Answers) -> list[str]:
             words.append(f"clusters {sum(same) / len(same):.2f}")
         elif kind in ("alarms", "seen"):
             words.append(f"{kind} {sum(was)} -> {sum(new)} of {len(was)}")
+        elif kind == "sentences":
+            gone, come = (
+                Counter(map(str, a)) - Counter(map(str, b)) for a, b in ((was, new), (new, was))
+            )
+            words.append(f"{max(gone.total(), come.total())} of {len(was)} {kind}")
         else:
-            n = sum(a != b for a, b in zip(was, new, strict=False)) + abs(len(was) - len(new))
+            n = sum(a != b for a, b in zip(was, new, strict=True))
             words.append(f"{n} of {len(was)} {kind}")
     return words
 
@@ -353,6 +360,11 @@ def percent(shares: Any) -> str:
     """Return a mean of shares in per cent."""
     known = [share for share in shares if share is not None]
     return f"{100.0 * sum(known) / max(len(known), 1):.0f}"
+
+
+def shown(value: Any) -> str:
+    """Return a constant as it is read."""
+    return ", ".join(map(shown, value)) if isinstance(value, tuple) else f"{value:.6g}"
 
 
 def main() -> None:
@@ -423,8 +435,8 @@ def main() -> None:
                 cells.append("not felt" if not felt[name] else "no such value")
                 continue
             answers = {part: results[repr((part, 0, {name: value}))] for part in felt[name]}
-            cells.append(f"{json.dumps(value)}: {cell(answers)}")
-        rows.append([name, json.dumps(getattr(defaults, name)), ", ".join(felt[name]), *cells])
+            cells.append(f"{shown(value)}: {cell(answers)}")
+        rows.append([name, shown(getattr(defaults, name)), ", ".join(felt[name]), *cells])
     lines = table(["constant", "value", "looked at in", "half", "double"], rows)
     finish(arguments.output, "Half and double of every constant", __doc__, lines)
 

@@ -1,14 +1,16 @@
 """Every constant that can change an answer: its value, the reason, the data it was chosen on.
 
 Tolerances against rounding and sizes of blocks do not change answers; they stand where they are
-used. Parameters of the estimators have their defaults in their signatures.
+used. Parameters of the estimators have their defaults in their signatures. What halving and
+doubling each of them does is in benchmarks/results: constants.md, hypotheses.md (on real tables),
+hypotheses_others.md, calibration_clusters_constants.md.
 """
 
 # criteria -----------------------------------------------------------------------------------------
 
 # Of longer tables, a random part of so many samples is looked at by every label-free criterion: an
 # exact neighbour graph costs the square of their number.
-# Chosen on: no data: a limit on time. The effect on answers was not measured.
+# Chosen on: no data: a limit on time.
 CRITERION_SAMPLES = 5000
 
 # Rows among which the nearest fill missing values, and which a model then holds.
@@ -118,8 +120,7 @@ STRUCTURE_FEW = 30
 
 # Columns fall into two parts if more than this share of their values are distinct: those of few
 # values do so by themselves.
-# Chosen on: a set of cells and binary planted tables, whose clusters two-valued columns hid; not
-# halved or doubled.
+# Chosen on: a set of cells and binary planted tables, whose clusters two-valued columns hid.
 DISTINCT_SHARE = 0.5
 
 # In tables of up to so many columns the structure test compares valleys between k-means clusters,
@@ -130,7 +131,7 @@ DISTINCT_SHARE = 0.5
 # benchmarks/calibration.py, of other random states, 8 to 30 tables each. Widths of 0.4 and 0.9 show
 # about as many groups; with 0.9, more even gradients are called clusters. Smoothing by 0.25 differs
 # by no more than chance; by 1, more mixtures and skewed gradients are called clusters; plain ranks
-# show fewer groups. The number of columns and those of clusters were not halved or doubled.
+# show fewer groups.
 STRUCTURE_NARROW = 20
 VALLEY_NUMBERS = (2, 3, 4, 6)
 VALLEY_WIDTH = 0.6
@@ -532,7 +533,7 @@ TRANSPOSED_RATIO = 5.0
 
 # Clusters are said to follow a column beyond this adjusted mutual information (of the smaller
 # entropy), and beyond chance: faint agreement is worth no sentence.
-# Chosen on: no data; not halved or doubled.
+# Chosen on: no data.
 FOLLOWED_AGREEMENT = 0.5
 
 # A direction that moves all columns is worth a note from this share of the variance on.
