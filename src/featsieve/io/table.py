@@ -78,7 +78,8 @@ def read_table(
           MATLAB 4 to 7.3, with ``feature_names`` and ``sample_names`` where there are any.
         - ``.csv``, ``.tsv``, also ``.gz``, ``.txt``, and ``.parquet``: one column per feature. A
           first column without a name, and an index of pandas, hold the names of the samples. Text
-          may be separated by commas, semicolons, tabulators or ``|``, with decimal points or commas.
+          may be separated by commas, semicolons, tabulators or ``|``, with decimal points or
+          commas.
         - ``.npz``: arrays ``X`` and ``y``, or the parts ``data``, ``indices``, ``indptr``,
           ``shape`` of a sparse table in compressed rows, with ``y``, ``feature_names`` and
           ``sample_names`` where there are any. Nothing is ever unpickled.
