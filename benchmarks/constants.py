@@ -29,6 +29,7 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -64,6 +65,8 @@ OF_VERDICTS = ("STRUCTURE_", "VALLEY_", "CLOSE_", "CLEARLY_", "LEAST_SPREAD", "D
 OF_VERDICTS += ("SMOOTHED_", "SKEW_")
 OF_SHEETS = ("DONOR_", "SELECTED_", "COUNT_UNCERTAINTY", "STRUCTURE_FEW")
 OF_MANY_ROWS = ("N_CELLS", "ROWS_PER_CELL")
+OF_OTHERS = ("LEAST_SHARE", "AUFS_SMALLEST_SIGMA", "SMALL_RIDGE", "N_BOUNDS", "LABEL_SOFTENING")
+OF_OTHERS += ("TRANSPOSED_RATIO",)
 SECTION_OF = {name: part for part in SECTIONS for name in section(part)}
 Answers = list[tuple[str, Any]]
 
@@ -74,6 +77,7 @@ def parts_for(name: str) -> tuple[str, ...]:
         (OF_SHEETS, "sheets"),
         (OF_VERDICTS, "structure"),
         (OF_MANY_ROWS, "many_rows"),
+        (OF_OTHERS, "others"),
     ):
         if name.startswith(what):
             return (own,)
@@ -167,6 +171,32 @@ def methods(state: int) -> Answers:
                 sieve.set_params(random_state=state)
             found += fitted(sieve, made)
     return found
+
+
+def others(state: int) -> Answers:
+    """Return what settings find that are no defaults, and what is said of a transposed table."""
+    import numpy as np
+
+    from featsieve import AUFS, NDFS, UGFS, SparseKMeans
+    from featsieve.datasets import Dataset
+    from featsieve.workflow.inspect import inspect_table
+
+    found: Answers = []
+    for made in (planted("iid40"), planted(n_samples=120, n_features=30, n_informative=8)):
+        c, k = int(made.labels.max()) + 1, int(made.informative.sum())
+        found += fitted(AUFS(c, random_state=state), made)
+        found += fitted(AUFS(c, n_features_to_select=k, sigma=1e-9, random_state=state), made)
+        found += fitted(
+            NDFS(c, n_features_to_select=k, orthogonality=10.0, random_state=state), made
+        )
+        found += fitted(SparseKMeans(c, random_state=state), made)
+        made = replace(made, X=made.X.astype(np.float32))
+        for method in (AUFS, UGFS):
+            found += fitted(method(c, n_features_to_select=k, ridge=7e-4, random_state=state), made)
+    levels = np.random.default_rng(7).uniform(0.0, 10.0, 30)
+    turned = Dataset("t", (made.X + levels).T.astype(np.float64))
+    look = inspect_table(turned, random_state=state)
+    return [*found, *(("sentences", note["text"]) for note in look["notes"])]
 
 
 def tuned(state: int) -> Answers:
@@ -273,7 +303,7 @@ def sheets(state: int) -> Answers:
 PARTS: dict[str, Callable[[int], Answers]] = {
     function.__name__: function
     for function in (
-        *(automatic, given, many_rows, methods, tuned, significant, structure, sheets),
+        *(automatic, given, many_rows, methods, others, tuned, significant, structure, sheets),
     )
 }
 
