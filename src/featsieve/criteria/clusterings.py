@@ -50,8 +50,9 @@ class SelectedClusterings:
         scales = [ColumnScale(name, variables) for name in SCALES_IN_TURN[scale]]
         operators = [as_operator(X, scale=one) for one in scales]
         self.factors = [to_numpy(operator.inverse_scale) for operator in operators]
-        varying = self.factors[0][self.factors[0] > 0.0]
-        if len(varying) and np.ptp(varying) <= 1e-9 * varying.max():  # the scales are one
+        varying = self.factors[0] > 0.0
+        ratio = self.factors[0][varying] / self.factors[-1][varying]
+        if len(ratio) and np.ptp(ratio) <= 1e-9 * ratio.max():  # the scales are one
             self.factors = self.factors[:1]
         self.mean = to_numpy(operators[0].original_mean)
         self.seeds = random_state.randint(np.iinfo(np.int32).max, size=n_runs)
