@@ -48,7 +48,7 @@ SCRIPTS: dict[str, tuple[int, list[str]]] = {
     "label_free": (20, []),
     "methods": (5, []),
     "constants": (40, []),
-    "honest_tuning": (1, []),  # of the rows of the plan paper_thin
+    "honest_tuning": (1, []),  # of the rows of the plan paper
 }
 INPUTS = {"honest_tuning": [ROOT / DOCS / "paper.parquet"]}  # beside the data sets
 PLANS = {"planted": 60, "open_thin": 80, "paper_thin": 80}

@@ -110,7 +110,7 @@ def test_a_page_is_made_again_where_a_step_before_it_makes_its_input(
 ):
     read = tmp_path / "read"
     read.write_text("old")
-    codes = {"plan paper_thin": f"open({str(read)!r}, 'w').write('new')", "honest_tuning": ""}
+    codes = {"plan paper": f"open({str(read)!r}, 'w').write('new')", "honest_tuning": ""}
     monkeypatch.setenv("FEATSIEVE_DATA", str(tmp_path))
     monkeypatch.setattr(evidence, "ROOT", tmp_path)
     states = {"honest_tuning": lambda: (read.read_text(), "page")}

@@ -34,14 +34,14 @@ def test_cells_of_the_plan_paper():
 
     def grid(counts, rankings):
         whole_rankings = 4 + rankings + 7 + 4 * 49  # controls and L-score; UDFS; four of 7 x 7
-        each_count = 1 + 49 + 7 + 49  # MCFS, AUFS, UGFS, JASFS
+        whole_rankings += 9  # AUFS, thinned
+        each_count = 1 + 7 + 49  # MCFS, UGFS, JASFS
         return whole_rankings + each_count * counts + 6 * 7 * 7  # JASFS as published: every point
 
     # Palm has 256 columns: 5 of the 8 counts; its random control needs 294 / 5 rankings.
     expected = {
         "default": (14 + 10) * 8,  # ten draws of the random control
         "grid": 7 * grid(8, 49) + grid(5, 59),
-        "time": 13 * 8,  # not the ceiling
     }
     assert experiments(cells) == expected
     assert len({cell.id for cell in cells}) == len(cells)

@@ -37,7 +37,7 @@ def plan_names() -> list[str]:
     --------
     >>> from featsieve.bench import plan_names
     >>> plan_names()
-    ['open', 'open_thin', 'paper', 'paper_thin', 'planted', 'smoke']
+    ['open', 'open_thin', 'paper', 'planted', 'smoke']
     """
     folder = files("featsieve.bench") / "plans"
     return sorted(

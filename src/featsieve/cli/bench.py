@@ -14,7 +14,7 @@ from featsieve.io.files import check_free
 if TYPE_CHECKING:
     from featsieve.bench.run import RunSummary
 
-PLANS = "open, open_thin, paper, paper_thin, planted, smoke"  # as in featsieve.bench.plan_names
+PLANS = "open, open_thin, paper, planted, smoke"  # as in featsieve.bench.plan_names
 MOST_FAILURES = 5  # cells without a result that are listed
 
 bench = typer.Typer(
