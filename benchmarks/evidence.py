@@ -64,7 +64,9 @@ TIMES = re.compile(r"second|minute|time|\bcost\b|\bs\b|\bms\b|faster", re.IGNORE
 # Of machines, dates and versions; what follows it says nothing about methods.
 ORIGIN = "## Where this comes from"
 ONE_KERNEL = {
-    **{"OPENBLAS_CORETYPE": "Haswell", "ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2"},
+    "OPENBLAS_CORETYPE": "Haswell",
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_CBWR": "AVX2",
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
 }
 

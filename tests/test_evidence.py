@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import platform
+import subprocess
 import sys
 from pathlib import Path
 
@@ -125,3 +127,28 @@ def test_a_page_is_made_again_where_a_step_before_it_makes_its_input(
     _, new = evidence.place("honest_tuning", check=False)
     assert new != old
     assert new.exists()
+
+
+def test_pages_are_compared_without_times_and_machines(evidence):
+    page = "Scores.\n\n| set | ACC | seconds |\n|---|---|---|\n| iris | {} | {} |\n\n{} minutes.\n"
+    page += "\n## Where this comes from\n\n| machine | {} |\n"
+    own = evidence.without_times(page.format(0.9, 1.2, 3, "one"))
+    assert own == evidence.without_times(page.format(0.9, 4.5, 6, "two"))
+    assert own != evidence.without_times(page.format(0.8, 1.2, 3, "one"))
+    costs = "| set | cost, in fits |\n|---|---|\n| iris | {} |\n"
+    assert evidence.without_times(costs.format(1)) == evidence.without_times(costs.format(2))
+
+
+def test_the_kernels_do_not_depend_on_the_processor(evidence):
+    code = "import json, numpy as np; from threadpoolctl import threadpool_info as info; "
+    code += "np.linalg.inv(np.eye(2)); found = np.show_config(mode='dicts')['SIMD Extensions']; "
+    code += "print(json.dumps([found.get('found', []), [(i.get('architecture'), "
+    code += "i['num_threads']) for i in info() if i['internal_api'] == 'openblas']]))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=evidence.one_kernel(), capture_output=True, check=True
+    )
+    features, libraries = json.loads(ran.stdout)
+    assert not [name for name in features if name.startswith("AVX512") or name == "X86_V4"]
+    assert {threads for _, threads in libraries} <= {1}
+    if platform.machine() in ("x86_64", "AMD64"):
+        assert {architecture for architecture, _ in libraries} <= {"Haswell"}
