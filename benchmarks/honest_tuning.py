@@ -5,14 +5,16 @@ over the paper's data sets without palm and lung, which are not the paper's data
 another source). A rank of 1 is best among the methods, by the mean rank over data sets.
 
 Published: the best setting by the true classes, as the paper prints it: of up to 343 settings at
-each of eight numbers of features. Oracle: the same, by this library, on the plan's thinned grid
-("searched": the most selections of a data set, over all numbers of features), so that differences
-to "published" are also those of the search. Default: the constructor's defaults. Label-free: the
-setting that a criterion chooses which never sees the classes. Chance: the expected best of as many
-random sets of columns as the method had settings to choose from, also chosen by the true classes;
-"margin" is what the oracle has beyond it, with a 95 % bootstrap interval over data sets. A method
-whose margin reaches below 0 has not been shown to find more than its search does by luck; intervals
-are of one method each: of as many as there are here, one may leave 0 out by chance.
+each of eight numbers of features. Oracle: the same, by this library, on the grid of the plan: the
+paper's seven values of two weights where a method has them, the third at its default; AUFS three
+values, and one fit for all numbers ("searched": the most selections of a data set, over all numbers
+of features), so that differences to "published" are also those of the search. Default: the
+constructor's defaults. Label-free: the setting that a criterion chooses which never sees the
+classes. Chance: the expected best of as many random sets of columns as the method had settings to
+choose from, also chosen by the true classes; "margin" is what the oracle has beyond it, with a 95 %
+bootstrap interval over data sets. A method whose margin reaches below 0 has not been shown to find
+more than its search does by luck; intervals are of one method each: of as many as there are here,
+one may leave 0 out by chance.
 
 Usage: python benchmarks/honest_tuning.py [--results docs/results/paper.parquet]
        [--output docs/results/honest_tuning.md]
