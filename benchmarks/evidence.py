@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 
-from featsieve.bench.environment import NOT_COMPUTING, source_hash
+from featsieve.bench.environment import computes, source_hash
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "featsieve"
@@ -106,14 +106,9 @@ def imported(script: Path) -> set[Path]:
             if name.startswith("featsieve."):
                 part = ROOT / "src" / name.replace(".", "/")
                 files = {part.with_suffix(".py"), *part.glob("*.py")}
-                named = {f for f in files if not_computing(f)}
+                named = {f for f in files if not computes(f.relative_to(PACKAGE).as_posix())}
             left |= {file for file in named - found if file.exists()}
     return found
-
-
-def not_computing(file: Path) -> bool:
-    """Say whether the hash of the package leaves out one of its files."""
-    return file.relative_to(PACKAGE).as_posix().startswith(NOT_COMPUTING)
 
 
 def state(step: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from featsieve import JASFS, MaxVariance
-from featsieve.base import estimator
+from featsieve.base import UnsupervisedSelector, estimator
 from featsieve.validation import check_table
 
 DEVICE = strict.Device("device1")
@@ -67,6 +67,22 @@ def test_scores_that_rank_nothing_are_refused(scores):
 
     with pytest.raises(ValueError, match="Own: scores must be one number for each of the 3 col"):
         Own(1).fit(X)
+
+
+def test_a_selector_of_ones_own_needs_no_scale_and_is_told_what_it_forgot():
+    @estimator
+    class Own(UnsupervisedSelector):
+        n_features_to_select: float = 0.5
+        asks: bool = True
+
+        def _fit(self, X):
+            norms = self._operator(X).column_norms() if self.asks else np.ones(X.shape[1])
+            self._set_selection(1e-16 + norms, self._n_to_select())
+
+    varied = np.column_stack([np.ones(6), np.arange(6.0)])
+    assert Own().fit(varied).scores_[0] == 0.0  # it does not vary
+    with pytest.raises(ValueError, match=r"Own: _fit must call self\._operator\(X\) first"):
+        Own(asks=False).fit(varied)
 
 
 def test_a_column_that_does_not_vary_needs_no_score():

@@ -242,9 +242,10 @@ class UnsupervisedSelector(ReportLine, Choices, SelectorMixin, BaseEstimator):
         """Find out what may be selected, of a checked table."""
 
     def _operator(self, X: Any) -> DataOperator:
-        """Return the operator of a checked table that ``scale`` asks for."""
-        check_option("scale", self.scale, tuple(COLUMN_SCALES))
-        scale, center = COLUMN_SCALES[self.scale]
+        """Return the operator of a checked table that ``scale`` asks for ("unit" without it)."""
+        name = getattr(self, "scale", "unit")
+        check_option("scale", name, tuple(COLUMN_SCALES))
+        scale, center = COLUMN_SCALES[name]
         operator = as_operator(X, scale=ColumnScale(scale, self._variables), center=center)
         self._check_varies(to_numpy(operator.varies))
         return operator

@@ -214,10 +214,14 @@ class Choices:
         Where columns are bought together, ``n_selected`` is the number of their units.
         """
         if order is None:
-            expected = f"one number for each of the {len(self._varies)} columns, and not NaN"
-            if np.shape(scores) != self._varies.shape or np.isnan(scores)[self._varies].any():
+            varies = getattr(self, "_varies", None)
+            if varies is None:
+                raise ValueError(f"{type(self).__name__}: _fit must call self._operator(X) first.")
+            expected = f"one number for each of the {len(varies)} columns, and not NaN"
+            if np.shape(scores) != varies.shape or np.isnan(scores)[varies].any():
                 raise ValueError(f"{type(self).__name__}: scores must be {expected}.")
-            order = stable_order(np.where(self._varies, scores, -np.inf), rounding=ROUNDING)
+            order = stable_order(np.where(varies, scores, -np.inf), rounding=ROUNDING)
+            scores = np.where(varies, scores, 0.0)
         if self._offer is not None:
             if self._offer.budget is not None and not self._spends:
                 order, affordable = self._offer.arranged(order, None)

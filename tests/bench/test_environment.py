@@ -10,7 +10,15 @@ from pathlib import Path
 import numpy as np
 
 import featsieve
-from featsieve.bench.environment import NOT_COMPUTING, machine, source_hash, versions
+from featsieve.bench.environment import (
+    BUT,
+    NOT_COMPUTING,
+    computes,
+    machine,
+    source_hash,
+    versions,
+    without_words,
+)
 
 
 def test_versions_and_machine_are_described():
@@ -32,9 +40,9 @@ def test_nothing_private_is_told():
 
 def test_what_can_change_a_score_is_in_the_hash_of_the_source():
     package = Path(featsieve.__file__).parent
-    assert all((package / name).exists() for name in NOT_COMPUTING)
+    assert all((package / name).exists() for name in (*NOT_COMPUTING, *BUT))
     files = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
-    inside = {name for name in files if not name.startswith(NOT_COMPUTING)}
+    inside = {name for name in files if computes(name)}
     assert {name.split("/")[0] for name in inside if "/" in name} == {
         *("arrays", "bench", "criteria", "datasets", "evaluation", "graphs", "hypotheses", "io"),
         *("jasfs", "selectors", "solvers", "terms", "tuning"),
@@ -42,3 +50,15 @@ def test_what_can_change_a_score_is_in_the_hash_of_the_source():
     bench = {name for name in inside if name.startswith("bench/")}
     assert bench == {"bench/cells.py", "bench/methods.py", "bench/worker.py"}
     assert {"base.py", "choices.py", "constraints.py", "defaults.py", "validation.py"} < inside
+    assert {name for name in inside if name.startswith("io/")} == set(BUT)
+
+
+def test_words_are_not_in_the_hash_of_the_source():
+    code = 'def f(x):\n    return x  # the same\n\n\nTEXT = """\n# kept\n"""\n'
+    said = '"""What is here."""\n# A note.\n' + code.replace(
+        "\n    return", '\n    """Return\n\n    what is given.\n    """\n    return'
+    )
+    assert without_words(said) == without_words(code)
+    assert without_words(code.replace("return x ", "return -x ")) != without_words(code)
+    assert without_words('def f(): """Words."""\n') == "def f():"
+    assert without_words("# why\na = 1\n", python=False) == "a = 1"

@@ -90,16 +90,30 @@ def class_of(name: str) -> Any:
     """Return the class of a selector: one of ours, or that of "module:Class"."""
     module, _, outside = name.partition(":")
     if outside:
-        try:
-            kind: Any = getattr(import_module(module), outside, "nothing")
-        except ImportError as error:
-            raise ValueError(f"{error}: PYTHONPATH must name the folder of {module}.py.") from error
-        derived = isinstance(kind, type) and issubclass(kind, UnsupervisedSelector)
-        if not (derived and "n_features_to_select" in signature(kind).parameters):
-            raise ValueError(
-                f"{name} must be a subclass of UnsupervisedSelector in {module}.py with @estimator "
-                f"and a line n_features_to_select: float = 0.1; it is {kind}: docs/extend.md."
-            )
-        return kind
+        return _from_outside(module, outside)
     ours = {ALL_FEATURES: AllFeatures, TRUE_LABELS: featsieve.JASFS}
     return ours[name] if name in ours else getattr(featsieve, name)
+
+
+def _from_outside(module: str, name: str) -> Any:
+    """Return a class of a module that the benchmark does not know, if it is a selector."""
+    try:
+        found = vars(import_module(module.removesuffix(".py")))
+    except ImportError as error:
+        raise ValueError(f"{error}: PYTHONPATH must name the folder of {module}.py.") from error
+    derived = [
+        key
+        for key, one in found.items()
+        if isinstance(one, type) and issubclass(one, UnsupervisedSelector)
+    ]
+    file = f"{module}.py"
+    if name not in found:
+        raise ValueError(f"{file} has no class {name!r}; its selectors: {', '.join(derived)}.")
+    if name not in derived:
+        raise ValueError(f"{name} of {file} must be a subclass of UnsupervisedSelector.")
+    if "n_features_to_select" not in signature(found[name]).parameters:
+        raise ValueError(
+            f"{name} of {file} needs @estimator above it and a line "
+            "n_features_to_select: float = 0.1: docs/extend.md."
+        )
+    return found[name]

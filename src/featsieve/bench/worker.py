@@ -93,7 +93,7 @@ def workbench(name: str, data: str | None = None, *, checksum: str = "") -> Work
     """Return the workbench of a data set; a process keeps the latest ones."""
     dataset = load_dataset(name, data=data)
     if checksum and dataset.checksum != checksum:
-        raise ValueError(f"The file of {name} changed during the run: start the run again.")
+        raise ValueError(f"The numbers of {name} changed during the run: start the run again.")
     return Workbench(dataset)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from featsieve.datasets.embedded import load_embedded
 from featsieve.datasets.registry import DatasetInfo, dataset_info, name_key
@@ -67,7 +68,7 @@ def load_dataset(
                 f"{path}: {int(np.sum(table.y < 0))} of {len(table.y)} labels are missing: "
                 "remove these samples or give them a label."
             )
-        return replace(table, checksum=file_checksum(path))
+        return replace(table, checksum=numbers_checksum(table))
     entry = dataset_info(name)  # type: ignore[arg-type]  # says what is wrong with other types
     if entry.file is None:
         return replace(load_embedded(entry.name), note=entry.note)
@@ -87,6 +88,16 @@ def file_checksum(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def numbers_checksum(table: Dataset) -> str:
+    """Return the SHA-256 of the numbers and classes that were read from a file."""
+    X = table.X
+    parts = [X.indptr, X.indices, X.data] if sp.issparse(X) else [X]
+    digest = hashlib.sha256(f"{X.shape} {X.dtype}".encode())
+    for part in [*parts, table.y]:
+        digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
 
 
 def _data_folder(data: str | os.PathLike[str] | None) -> Path | None:

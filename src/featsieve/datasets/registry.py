@@ -74,9 +74,8 @@ def registry() -> dict[str, DatasetInfo]:
         row = {**common, **row}
         n_samples, n_features = row.pop("shape")
         row["aliases"] = tuple(row.get("aliases", ()))
-        if "url" in row:
-            row["url"] = row["url"].format(file=row["file"])
-        row["source"] = row["source"].format(file=row.get("file"))
+        for key in {"url", "source"} & row.keys():
+            row[key] = row[key].format(file=row.get("file"))
         entry = DatasetInfo(n_samples=n_samples, n_features=n_features, **row)
         entries[entry.name] = entry
     return entries

@@ -65,7 +65,8 @@ class Dataset:
     note : str
         What a reader of results must know, for example that this version has fewer features.
     checksum : str or None
-        SHA-256 of the file that `load_dataset` read; None for data that come with the library.
+        SHA-256 of the registered file that `load_dataset` read, or of the numbers that it read
+        from another one; None for data that come with the library.
     sample_names : list of str, or None
     class_names : list of str, or None
         Class k of ``y`` is called ``class_names[k]``.

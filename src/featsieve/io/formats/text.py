@@ -156,7 +156,7 @@ def _blank_rows(frame: Any, *, but: str) -> np.ndarray:
     blank, words = np.ones(len(frame), dtype=bool), set(text_columns(frame))
     for name in frame.columns[frame.columns != but]:
         cells = frame[name][blank]
-        empty = cells.isna().to_numpy()
+        empty = np.array(cells.isna(), dtype=bool)  # a copy: pandas 3 lends arrays for reading
         if name in words:
             empty |= np.array([isinstance(cell, str) and not cell.strip() for cell in cells], bool)
         blank[blank] = empty
