@@ -62,7 +62,6 @@ def test_a_ranking_is_fitted_once_for_all_counts_unless_selections_are_not_neste
 def test_counts_beyond_the_columns_are_dropped():
     plan = one_method(Method("L", "LaplacianScore"))
     assert grid_of(plan, 5)[0].counts == (2, 4)
-    assert grid_of(plan, 1)[0].counts == (1,)
 
 
 def test_seeds_of_methods_that_draw_nothing_are_not_repeated():

@@ -74,8 +74,20 @@ def test_data_sets_that_are_away_are_told_and_the_rest_is_run(call, tmp_path):
     code, told, shown = call(*arguments)
     assert code == 0
     assert "gone.npz is left out: " in shown  # at the start
-    assert "Left out: gone.npz. Run the same command again" in told  # and at the end
+    assert "Left out: gone.npz (" in told  # and at the end
+    assert call("bench", "report", tmp_path / "out")[0] == 0
+    assert "- Left out: gone.npz (" in (tmp_path / "out" / "report.md").read_text()
     assert call(*arguments, "--strict")[0] == 1
+
+
+def test_a_table_with_fewer_columns_than_any_count_is_left_out(call, tmp_path):
+    text = ONE.replace('"default"', '"default", "grid"').replace("counts", "counts = [9]\n# ")
+    plan = write_plan(tmp_path, text)
+    code, _, shown = call("bench", "run", plan, "--out", tmp_path / "out")
+    assert code != 0
+    assert "its 4 columns are fewer than any" in shown
+    assert "set counts to smaller ones than 9" in shown
+    assert "FEATSIEVE_DATA" not in shown  # no file is missing
 
 
 def test_cells_without_a_result_are_listed(call, tmp_path):

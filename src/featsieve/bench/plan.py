@@ -258,6 +258,5 @@ class _Expansion:
         return [{RANKING: i} for i in range(-(-max(sizes, default=1) // n_counts))]
 
     def possible_counts(self) -> tuple[int, ...]:
-        """Return the counts that the table allows; all its columns if these are fewer than any."""
-        counts = self.plan.counts
-        return tuple(count for count in counts if count <= self.n_columns) or (self.n_columns,)
+        """Return the counts that the table allows."""
+        return tuple(count for count in self.plan.counts if count <= self.n_columns)

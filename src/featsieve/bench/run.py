@@ -145,7 +145,7 @@ def load_tables(
     plan: Plan, *, data: str | os.PathLike[str] | None, download: bool, progress: BenchProgress
 ) -> Tables:
     """Look at the data sets, and say in one line each which of them are left out."""
-    found = Tables()
+    found, absent = Tables(), False
     for name in plan.datasets:
         try:
             table = load_dataset(name, data=data, download=download)
@@ -154,8 +154,15 @@ def load_tables(
                     "it has no classes to compare with; name their column in the plan: "
                     f'"{name}#COLUMN"'
                 )
+            n_columns = table.X.shape[1]
+            if n_columns < min(plan.counts) and set(plan.experiments) != {"default"}:
+                raise ValueError(
+                    f"its {n_columns} columns are fewer than any of the plan's numbers of "
+                    f"features: set counts to smaller ones than {min(plan.counts)}"
+                )
         except (OSError, ValueError, ImportError) as error:
             entry = registry().get(name)
+            absent |= isinstance(error, FileNotFoundError)
             found.left_out[name] = (
                 f"{entry.file} is not there; get it from {entry.source}"
                 if entry is not None and isinstance(error, FileNotFoundError)
@@ -168,9 +175,12 @@ def load_tables(
     if not found.shapes:
         names = ", ".join(found.left_out)
         why = f": {found.left_out[names]}" if len(found.left_out) == 1 else ""
+        where = (
+            " Put the files into a folder and name it with --data, set FEATSIEVE_DATA, or add "
+            "--download."
+        )
         raise FileNotFoundError(
-            f"No data set could be loaded ({names}{why}). Put the files into a folder and name it "
-            "with --data, set FEATSIEVE_DATA, or add --download."
+            f"No data set could be loaded ({names}{why}).{where if absent else ''}"
         )
     return found
 
@@ -195,13 +205,13 @@ class _Run:
         plan, store, tables = self.plan, self.store, self.tables
         about = (tables.shapes, tables.checksums)
         first = plan.cells(*about)
-        store.adopt(plan, first)
+        store.adopt(plan, first, tables.left_out)
         waiting = self._expect(first)
         beside = [cell for cell in waiting if cell.experiment not in ALONE]
         self._run(beside, jobs=self.jobs, threads=threads_of(self.jobs))
         second = plan.dependent_cells(store.rows_of(cell.id for cell in first), *about)
         members = [*first, *second]
-        store.adopt(plan, members)
+        store.adopt(plan, members, tables.left_out)
         self._run(self._expect(second), jobs=self.jobs, threads=threads_of(self.jobs))
         self._run([cell for cell in waiting if cell.experiment in ALONE], jobs=1, threads=1)
 

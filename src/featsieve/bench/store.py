@@ -96,13 +96,16 @@ class Store:
         """Return the status of every finished cell."""
         return {cell: overall_status(rows) for cell, rows in self.cells().items()}
 
-    def adopt(self, plan: Plan, cells: Iterable[Cell]) -> None:
-        """Make the folder that of a plan with these cells."""
+    def adopt(
+        self, plan: Plan, cells: Iterable[Cell], left_out: Mapping[str, str] | None = None
+    ) -> None:
+        """Make the folder that of a plan with these cells, and of data sets left out (why)."""
         columns = ("experiment", "dataset", "method", "control")
         about = {
             "version": SCHEMA_VERSION,
             "plan": plan.name,
             "title": plan.title,
+            "left_out": dict(left_out or {}),
             "cells": {cell.id: {name: getattr(cell, name) for name in columns} for cell in cells},
         }
         write_text(self.folder / "plan.json", json.dumps(about, indent=1, sort_keys=True))

@@ -127,7 +127,6 @@ def _print_summary(summary: "RunSummary") -> None:
     more = len(summary.failures) - MOST_FAILURES
     if more > 0:
         typer.echo(f"  ... and {more} more; see the column 'reason'.")
-    if summary.left_out:
-        names = ", ".join(summary.left_out)
-        typer.echo(f"Left out: {names}. Run the same command again when they are there.")
+    for name, why in summary.left_out.items():
+        typer.echo(f"Left out: {name} ({why}). Mended, the same command adds it.")
     typer.echo(f"Results are in {summary.folder}: featsieve bench report {summary.folder}")

@@ -53,7 +53,13 @@ def report(
         about, rows = Store(run).about(), Store(run).read()
         if not len(rows):
             raise ValueError(f"No cell in {run} is finished yet: run the plan first.")
-        write_bench_report(rows, page, title=about["title"], planned=about["cells"])
+        write_bench_report(
+            rows,
+            page,
+            title=about["title"],
+            planned=about["cells"],
+            left_out=about.get("left_out"),
+        )
     else:
         from featsieve.report import render_selection
         from featsieve.workflow.outputs import read_summary

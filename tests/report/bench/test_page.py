@@ -97,12 +97,26 @@ def test_the_share_of_the_gap_is_listed():
     assert [e.text for e in udfs.entries] == ["+20.0 [+20.0, +20.0]", "3/0/0", "50 [50, 50]"]
     # a ceiling that is no higher than all features leaves no gap
     low = bench_page(summarise_bench(frame(with_ceiling(top=0.5))))
-    assert [block.kind for block in low.sections[0].blocks] == ["table"]
+    assert [block.kind for block in low.sections[0].blocks] == ["table", "table"]
+    gaps = [any("“Gap closed”" in t for t in s.paragraphs) for s in (default, low.sections[1])]
+    assert gaps == [True, False]
 
 
 def test_the_page_says_which_sets_were_looked_at():
     _, points = found_in(small())
-    assert any(point.startswith("Development sets: the paper's eight (brain,") for point in points)
+    assert any(p.startswith("Development sets: brain, nci, ORL were looked at") for p in points)
+    _, points = found_in([{**row, "dataset": f"{row['dataset']}.csv#kind"} for row in small()])
+    assert not any("Development sets" in point for point in points)
+
+
+def test_settings_are_on_the_page():
+    rows = small(1)
+    rows[0]["params"], rows[1]["params"] = '{"gamma": 100.0}', '{"gamma": 9.0, "scale": "none"}'
+    rows[1]["method"] = rows[0]["method"]
+    table = bench_page(summarise_bench(frame(rows))).sections[0].blocks[-1]
+    found = {row.header: [entry.text for entry in row.entries][1] for row in table.rows}
+    assert found["UDFS"] == 'gamma = 9.0, 100.0; scale = "none", its default'
+    assert found["RUFS"] == "the defaults"
 
 
 def test_intervals_over_few_data_sets_are_no_evidence():

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from featsieve.bench import plan_names
-from featsieve.datasets.registry import development_note
+from featsieve.datasets import dataset_names
 from featsieve.io.files import write_text
 from featsieve.names import listed
 from featsieve.report.bench import tables
@@ -54,6 +54,7 @@ def write_bench_report(
     *,
     title: str = "",
     planned: Collection[str] | None = None,
+    left_out: Mapping[str, str] | None = None,
 ) -> None:
     """Write the report of a benchmark as a page of Markdown.
 
@@ -67,6 +68,8 @@ def write_bench_report(
         By default made of the plan's name.
     planned : collection of str, default=None
         Identities of all planned cells, so that the page of an unfinished run says so.
+    left_out : mapping of str to str, default=None
+        Data sets of the plan that could not be used, and why.
 
     Raises
     ------
@@ -75,7 +78,7 @@ def write_bench_report(
     ImportError
         If jinja2 is missing.
     """
-    page = bench_page(summarise_bench(rows, planned=planned), title=title)
+    page = bench_page(summarise_bench(rows, planned=planned, left_out=left_out), title=title)
     write_text(output, render_markdown(page))
 
 
@@ -117,11 +120,23 @@ def _overview(summary: BenchSummary) -> Section:
     if summary.ended > summary.done:
         count = summary.ended - summary.done
         points.append(f"{count} cells have no result; the reasons are listed below.")
-    points.append(development_note())
+    points += [f"Left out: {name} ({why})." for name, why in summary.left_out.items()]
+    points += _looked_at(summary)
     scores = [s for track in summary.tracks.values() for s in track.scores["acc"].values()]
     most = max((score.n_runs for score in scores), default=0)
-    blocks = [*_gap(summary), tables.dataset_table(summary)]
+    blocks = [*_gap(summary), tables.dataset_table(summary), tables.settings_table(summary)]
     return replace(_section("overview", *blocks, runs=most), points=tuple(points))
+
+
+def _looked_at(summary: BenchSummary) -> list[str]:
+    """Say which data sets were looked at while the library was developed: all that it names."""
+    known = [fact.name for fact in summary.datasets if fact.name in dataset_names()]
+    if not known:
+        return []
+    return [
+        f"Development sets: {', '.join(known)} were looked at while the library was developed; "
+        "scores on them say little about unseen tables."
+    ]
 
 
 def _gap(summary: BenchSummary) -> list[Block]:
@@ -218,17 +233,19 @@ def _track(summary: BenchSummary, track: Track) -> Section:
     blocks.append(tables.count_table(summary, track, caption=caption))
     if track.ranks:
         blocks.append(Notes("Average ranks", tuple(_ranks(track, m) for m in track.ranks)))
+    more = list(texts()["oracle"]["paper"]) if paper else []
     if track.ranks and summary.references:
-        blocks += [tables.difference_table(summary, track, metric) for metric in METRICS]
+        paired = [tables.difference_table(summary, track, metric) for metric in METRICS]
+        blocks += paired
+        more = [*more, texts()["differences"]["text"]]
+        if any("gap" in name for table in paired for name in table.head):
+            more.append(texts()["differences"]["gap"])
+        if len(summary.datasets) < 6:  # 2 / 2**5 > 0.05: all on one side, by chance
+            more.append(texts()["differences"]["few"].format(number=len(summary.datasets)))
     for column, how in EXTRA_TABLES.items():
         values = {} if oracle else track.means(column)
         if values:
             blocks.append(tables.value_table(summary, values, **how))
-    more = texts()["oracle"]["paper"] if paper else []
-    if track.ranks and summary.references:
-        more = [*more, texts()["differences"]["text"]]
-        if len(summary.datasets) < 6:  # 2 / 2**5 > 0.05: all on one side, by chance
-            more.append(texts()["differences"]["few"].format(number=len(summary.datasets)))
     if track.unranked:
         names = listed(track.unranked, len(track.unranked))
         more = [*more, f"Not ranked, because not run (to the end) on all data sets: {names}."]
@@ -274,8 +291,10 @@ def _origin(summary: BenchSummary) -> Section:
     found += [("run between", f"{started[0]} and {started[-1]}")] if started else []
     found += [(name, ", ".join(own)) for name, own in versions.items()]
     rows = tuple(Row(name, (Entry(text),)) for name, text in found)
+    run = "PYTHONPATH=. " * any(":" in fact.selector for fact in summary.methods)
+    run += "featsieve bench run"
     commands = "\n".join(
-        f"featsieve bench run {plan if plan in plan_names() else f'{plan}.toml'} --out results "
+        f"{run} {plan if plan in plan_names() else f'{plan}.toml'} --out results "
         "&& featsieve bench report results"
         for plan in summary.words("plan") or ["PLAN"]
     )

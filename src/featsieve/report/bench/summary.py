@@ -80,6 +80,7 @@ class BenchSummary:
     methods: tuple[MethodFact, ...]
     tracks: Mapping[str, Track]  # those of which something was run
     planned: int | None  # cells; None: not known
+    left_out: Mapping[str, str]  # data sets, and why
 
     @property
     def ended(self) -> int:
@@ -139,7 +140,10 @@ class BenchSummary:
 
 
 def summarise_bench(
-    rows: "pd.DataFrame", *, planned: Collection[str] | None = None
+    rows: "pd.DataFrame",
+    *,
+    planned: Collection[str] | None = None,
+    left_out: Mapping[str, str] | None = None,
 ) -> BenchSummary:
     """Collect what the rows of a benchmark say; ``planned`` are the identities of all cells."""
     if len(rows) == 0:
@@ -150,7 +154,7 @@ def summarise_bench(
     tracks = {name: _track(rows, name, datasets, methods) for name in TRACKS}
     kept = {name: track for name, track in tracks.items() if track.scores["acc"]}
     total = None if planned is None else len({*planned, *rows["cell"]})
-    return BenchSummary(rows, datasets, methods, kept, total)
+    return BenchSummary(rows, datasets, methods, kept, total, left_out or {})
 
 
 def datasets_of(rows: "pd.DataFrame") -> tuple[DatasetFact, ...]:

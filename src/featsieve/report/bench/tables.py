@@ -2,11 +2,14 @@
 
 # ruff: noqa: RUF001 - mathematical signs are meant
 
+import json
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
+from featsieve.bench.plan import RANKING
 from featsieve.report.bench.scores import METRICS, TRUE_LABELS, Key, load_published
 from featsieve.report.bench.summary import BenchSummary, Track
 from featsieve.report.page import Entry, PageTable, Row
@@ -169,6 +172,32 @@ def dataset_table(summary: BenchSummary) -> PageTable:
     notes = " ".join(f"{fact.note.rstrip('.')}." for fact in summary.datasets if fact.note)
     head = ("Data set", "samples", "features", "classes")
     return PageTable(caption, head, tuple(rows), notes, note_label="published")
+
+
+def settings_table(summary: BenchSummary) -> PageTable:
+    """List the class of every method, and the values of its parameters that were tried."""
+    rows = []
+    for fact in summary.methods:
+        own = summary.rows.loc[summary.rows["method"] == fact.name, "params"]
+        settings = [json.loads(text) for text in own.unique()]
+        tried = []
+        for name in sorted({name for setting in settings for name in setting} - {RANKING}):
+            values = {json.dumps(setting[name]) for setting in settings if name in setting}
+            words = sorted(values, key=_number)
+            words += ["its default"] * any(name not in setting for setting in settings)
+            tried.append(f"{name} = {', '.join(words)}")
+        text = "; ".join(tried) or "the defaults"
+        rows.append(Row(fact.name, (Entry(fact.selector), Entry(text))))
+    head = ("Method", "class", "values that were tried")
+    return PageTable("Methods and their settings", head, tuple(rows), words=True)
+
+
+def _number(text: str) -> tuple[float, str]:
+    """Return what sorts values: numbers by size, before words."""
+    try:
+        return float(text), text
+    except ValueError:
+        return math.inf, text
 
 
 def signed(value: float) -> str:
