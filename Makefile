@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-slow test-all coverage fuzz test-oldest test-newest lint format evidence docs dist lock dev audit clean
+.PHONY: help demo test test-slow test-all coverage fuzz test-oldest test-newest test-pandas lint format evidence docs dist lock dev audit clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -44,6 +44,7 @@ fuzz: $(VENV)/.test   ## more than 10,000 tables of every kind for every estimat
 # Both ends of the supported versions, each in an environment of its own. Test tools are the newest.
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
+PANDAS := .venv-pandas
 # With the oldest and the newest Python that docs/policy.md names, as far as they are installed.
 PYENV  := $(HOME)/.pyenv/versions
 first_python = $(shell for p in $(1) $(PYTHON); do $$p -c '' 2>/dev/null && echo $$p && break; done)
@@ -73,6 +74,17 @@ test-newest:     ## the same with the newest releases, whatever the lock says
 	$(NEWEST)/bin/python -m pip --quiet install --no-compile --upgrade --upgrade-strategy eager -e '.[test]'
 	$(NEWEST)/bin/python -m pip list
 	$(NEWEST)/bin/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(CROSSCHECK)
+
+# pip installs an older pandas where anndata does not allow the newest; who has no anndata gets that.
+$(PANDAS)/.ready: pyproject.toml
+	$(PYTHON) -m venv --clear $(PANDAS)
+	$(PANDAS)/bin/python -m pip --quiet install --no-compile -e '.[test]'
+	$(PANDAS)/bin/python -m pip --quiet install --no-compile --upgrade --no-deps pandas
+	@touch $@
+
+test-pandas: $(PANDAS)/.ready   ## tables with the newest pandas
+	$(PANDAS)/bin/python -m pytest -n auto --maxprocesses=4 --dist loadfile -m "not slow" -k "not h5ad" \
+		tests/test_tables.py tests/io tests/workflow
 
 lint: $(VENV)/.lint   ## ruff (style and formatting), mypy (types), import-linter (layers and their picture)
 	$(BIN)/ruff check .
@@ -110,4 +122,4 @@ audit: $(VENV)/.release   ## look for known vulnerabilities in what requirements
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements/dev.txt
 
 clean:           ## remove everything that can be rebuilt
-	rm -rf $(VENV) $(OLDEST) $(NEWEST) dist docs/_build docs/api docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-report
+	rm -rf $(VENV) $(OLDEST) $(NEWEST) $(PANDAS) dist docs/_build docs/api docs/auto_examples .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-report
