@@ -93,6 +93,19 @@ def test_constraints_by_name_are_recorded_and_survive_a_file(tmp_path):
 
 
 @pytest.mark.usefixtures("untested_fits")
+@pytest.mark.parametrize("masked", [False, True])
+def test_prices_of_a_series_go_by_its_names(masked):
+    prices = pd.Series(np.linspace(1.0, 3.0, len(GENES)), index=GENES)
+    given = {"mask_var": np.array([name != "g3" for name in GENES])} if masked else {}
+    found = []
+    for costs in (prices, prices[::-1], prices.to_numpy()):
+        adata = make()
+        select_genes(adata, n_clusters=3, costs=costs, budget=9.0, **given)
+        found.append(chosen(adata))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.usefixtures("untested_fits")
 def test_constraints_beside_a_mask():
     adata = make()
     mask = np.array([name != "g3" for name in GENES])
