@@ -61,6 +61,7 @@ PLANS = {"planted": 60, "open_thin": 80, "paper": 120}
 MARK = "<!-- numbers: benchmarks/results/quality.md -->\n\n"
 IMPORT = re.compile(r"^ *(?:from|import) ([\w.]+)", re.MULTILINE)
 TIMES = re.compile(r"second|minute|time|\bcost\b|\bs\b|\bms\b|faster", re.IGNORECASE)
+SECONDS = re.compile(r"\d[\d.]* (?:ms|s|minutes?)\b")
 # Of machines, dates and versions; what follows it says nothing about methods.
 ORIGIN = "## Where this comes from"
 ONE_KERNEL = {
@@ -172,8 +173,9 @@ def read_rows(file: Path) -> dict[str, bytes]:
 
 
 def without_times(text: str) -> list[str]:
-    """Return the lines of a page without times (columns, sentences) and its machine."""
-    lines, kept = [], None
+    """Return the lines of a page without times (columns, rows, sentences) and its machine."""
+    lines: list[str] = []
+    kept = None
     for line in text.split(ORIGIN)[0].splitlines():
         cells = line.split("|")
         if len(cells) < 3:
@@ -182,7 +184,8 @@ def without_times(text: str) -> list[str]:
             continue
         if kept is None:  # the head of a table
             kept = [i for i, cell in enumerate(cells) if not TIMES.search(cell)]
-        lines.append("|".join(cells[i] for i in kept if i < len(cells)))
+        if not TIMES.search(cells[1]):
+            lines.append(SECONDS.sub("", "|".join(cells[i] for i in kept if i < len(cells))))
     return lines
 
 

@@ -136,6 +136,10 @@ def test_pages_are_compared_without_times_and_machines(evidence):
     own = evidence.without_times(page.format(0.9, 1.2, 3, "one"))
     assert own == evidence.without_times(page.format(0.9, 4.5, 6, "two"))
     assert own != evidence.without_times(page.format(0.8, 1.2, 3, "one"))
+    inside = "| method | ACC |\n|---|---|\n| NDFS | {} ({} s) |\n| seconds | {} |\n"
+    first, second = inside.format(0.9, 1.2, 3), inside.format(0.9, 45, 6.5)
+    assert evidence.without_times(first) == evidence.without_times(second)
+    assert evidence.without_times(first) != evidence.without_times(inside.format(0.8, 1.2, 3))
     costs = "| set | cost, in fits |\n|---|---|\n| iris | {} |\n"
     assert evidence.without_times(costs.format(1)) == evidence.without_times(costs.format(2))
 
