@@ -97,7 +97,7 @@ format: $(VENV)/.lint   ## let ruff rewrite the files
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-evidence: $(VENV)/.test   ## make every page of results again (a day of two cores; resumes; needs FEATSIEVE_DATA)
+evidence: $(VENV)/.test   ## make every page of results again (hours; resumes; needs FEATSIEVE_DATA)
 	$(PIP) install -r requirements/genes.txt
 	$(BIN)/python benchmarks/evidence.py
 

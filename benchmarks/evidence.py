@@ -40,24 +40,24 @@ PYTHON = sys.executable
 # Minutes, and options beside --jobs, --kept and --output; plans are run by `featsieve bench`.
 SCRIPTS: dict[str, tuple[int, list[str]]] = {
     "quality": (3, []),
-    "planted": (7, []),
-    "planted_methods": (40, []),
-    "published": (6, []),
-    "fseval": (3, ["--published", os.environ.get("FEATSIEVE_FSEVAL", "")]),
-    "constraints": (5, []),
-    "genes": (60, []),
+    "planted": (5, []),
+    "planted_methods": (4, []),
+    "published": (3, []),
+    "fseval": (2, ["--published", os.environ.get("FEATSIEVE_FSEVAL", "")]),
+    "constraints": (1, []),
+    "genes": (20, []),
     "newcomers": (3, []),
     "calibration": (80, ["--tables", "22"]),
     "hypotheses": (120, []),
     "calibration_clusters": (60, []),
     "calibration_qvalues": (90, ["--tables", "20"]),
-    "label_free": (20, []),
-    "methods": (5, []),
+    "label_free": (10, []),
+    "methods": (1, []),
     "constants": (40, []),
     "honest_tuning": (1, []),  # of the rows of the plan paper
 }
 INPUTS = {"honest_tuning": [ROOT / DOCS / "paper.parquet"]}  # beside the data sets
-PLANS = {"planted": 60, "open_thin": 80, "paper": 120}
+PLANS = {"planted": 16, "open_thin": 80, "paper": 120}
 MARK = "<!-- numbers: benchmarks/results/quality.md -->\n\n"
 IMPORT = re.compile(r"^ *(?:from|import) ([\w.]+)", re.MULTILINE)
 TIMES = re.compile(r"second|minute|time|\bcost\b|\bs\b|\bms\b|faster", re.IGNORECASE)

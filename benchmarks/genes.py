@@ -24,7 +24,7 @@ its own search for the penalty that leaves about 100. geneBasis is written in R 
 All of our sets are development sets: constants of featsieve/defaults.py were chosen while looking
 at them and others.
 
-Usage: pip install -r requirements/genes.txt [scmer==0.1.3]
+Usage: pip install -r requirements/genes.txt
        [FEATSIEVE_DATA=folder] python benchmarks/genes.py [--sets sc_camp ...]
        [--folder FOLDER_OF_H5AD --label-key cell_type] [--rules "scanpy seurat" ...] [--jobs 1]
        [--kept FILE.jsonl] [--output benchmarks/results/genes.md]
