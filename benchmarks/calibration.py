@@ -3,7 +3,8 @@
 `featsieve.tuning.structure_test` with its defaults answers clusters, gradient or nothing. Null
 tables have no groups: in the first kinds columns are independent ("nothing" is right), in the
 others they are correlated ("gradient" is right). The curved gradient, an arch, is the known
-exception; the last five kinds are harder than the others, since the copies without clusters have
+exception; constants of the test were chosen on tables of these kinds, of other random states. The
+last five kinds are harder than the others, since the copies without clusters have
 independent, symmetric factors and rows in no order: factors that are spread evenly or skewed,
 shares that sum to one, and rows that follow each other.
 

@@ -7,14 +7,15 @@ another source). A rank of 1 is best among the methods, by the mean rank over da
 Published: the best setting by the true classes, as the paper prints it: of up to 343 settings at
 each of eight numbers of features. Oracle: the same, by this library, on the grid of the plan: the
 paper's seven values of two weights where a method has them, the third at its default; AUFS three
-values, and one fit for all numbers ("searched": the most selections of a data set, over all numbers
-of features), so that differences to "published" are also those of the search. Default: the
-constructor's defaults. Label-free: the setting that a criterion chooses which never sees the
-classes. Chance: the expected best of as many random sets of columns as the method had settings to
-choose from, also chosen by the true classes; "margin" is what the oracle has beyond it, with a 95 %
-bootstrap interval over data sets. A method whose margin reaches below 0 has not been shown to find
-more than its search does by luck; intervals are of one method each: of as many as there are here,
-one may leave 0 out by chance.
+values, and one fit for all numbers ("searched": the most different selections of a data set, over
+all numbers of features; settings that change nothing are no search), so that differences to
+"published" are also those of the search. Default: the constructor's defaults. Label-free: the
+setting that the default criterion of JASFS chooses, in the graph that JASFS starts from; neither
+sees the classes. Chance: the expected best of as many random sets of columns as the method's
+settings gave different selections, also chosen by the true classes; "margin" is what the oracle has
+beyond it, with a 95 % bootstrap interval over data sets. A method whose margin reaches below 0 has
+not been shown to find more than its search does by luck; intervals are of one method each: of as
+many as there are here, one may leave 0 out by chance.
 
 Usage: python benchmarks/honest_tuning.py [--results docs/results/paper.parquet]
        [--output docs/results/honest_tuning.md]
@@ -47,7 +48,7 @@ def accuracies(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for way in ("default", "label-free")
     }
     found["oracle"] = grid.pivot_table("value", "dataset", "method", aggfunc="max")
-    settings = grid.drop_duplicates(["dataset", "method", "params", "n_features"])
+    settings = grid.drop_duplicates(["dataset", "method", "support"])
     budget = settings.groupby(["dataset", "method"]).size()
     draws = grid[grid["method"] == "Random"].groupby("dataset")["value"].apply(list)
     found["searched"] = budget.unstack()
@@ -99,7 +100,7 @@ def page(rows: pd.DataFrame) -> list[str]:
             f"{100.0 * found[w][control].mean():.1f}" if control in found[w] else "-" for w in WAYS
         ]
         lines.append([f"*{control}*", *means, "", ""])
-    head = [*(f"{way} (rank)" if way in ranks else way for way in WAYS)]
+    head = [f"{way} (rank of {len(ranks[way].dropna())})" if way in ranks else way for way in WAYS]
     head = ["method", *head, "margin", "searched"]
     agreements = []
     for one, other in combinations([way for way in WAYS if way in ranks], 2):

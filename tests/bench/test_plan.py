@@ -35,7 +35,7 @@ def test_cells_of_the_plan_paper():
     def grid(counts, rankings):
         whole_rankings = 4 + rankings + 7 + 4 * 49  # controls and L-score; UDFS; four of 7 x 7
         whole_rankings += 9  # AUFS, thinned
-        each_count = 1 + 7 + 49  # MCFS, UGFS, JASFS
+        each_count = 1 + 7 + 1  # MCFS, UGFS, JASFS
         return whole_rankings + each_count * counts + 6 * 7 * 7  # JASFS as published: every point
 
     # Palm has 256 columns: 5 of the 8 counts; its random control needs 294 / 5 rankings.

@@ -65,7 +65,7 @@ def find_constraints(adata: Any, mask: np.ndarray, given: Mapping[str, Any]) -> 
             "Genes are named, but some names are there twice: make them unique with "
             "adata.var_names_make_unique()."
         )
-    costs = given.get("costs")
+    costs: Any = given.get("costs")
     if hasattr(costs, "reindex") and set(costs.index) == set(adata.var_names):
         given["costs"] = costs.reindex(adata.var_names).to_numpy()  # in the order of the genes
     flags = {str(n): column.to_numpy() for n, column in adata.var.items() if column.dtype == bool}

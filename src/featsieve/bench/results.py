@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KEYS = ("plan", "experiment", "dataset", "method", "params", "seed", "n_features", "cell")
 ABOUT = (
     *KEYS,
-    *("n_samples", "n_columns", "n_classes", "selector", "control", "own_count"),
+    *("n_samples", "n_columns", "n_classes", "selector", "control", "own_count", "support"),
     *("status", "reason", "source"),
 )
 METRICS = (
@@ -65,11 +65,13 @@ def load_results(path: str | os.PathLike[str]) -> "pd.DataFrame":
     rows = pd.read_parquet(path) if parquet else pd.read_csv(path, low_memory=False)
     if {"acc_mean", "versions", *KEYS} <= set(rows.columns):  # a row per selection, as once written
         return tidy(rows)
+    if set(rows.columns) == set(COLUMNS) - {"support"}:  # as once written
+        rows.insert(ABOUT.index("support"), "support", "")
     if tuple(rows.columns) != COLUMNS:
         raise ValueError(
             f"{path} is no table of results: write one with `featsieve bench export FOLDER`."
         )
-    return rows.fillna(dict.fromkeys(("params", "reason", "source", "metric"), ""))
+    return rows.fillna(dict.fromkeys(("params", "reason", "source", "metric", "support"), ""))
 
 
 def tidy(rows: "pd.DataFrame") -> "pd.DataFrame":
@@ -77,7 +79,7 @@ def tidy(rows: "pd.DataFrame") -> "pd.DataFrame":
     pd = load_optional("pandas", "A table of results", extra="bench")
     rows = rows.assign(
         source=[json.loads(text).get("source", "") if text else "" for text in rows["versions"]],
-        **{name: rows[name].fillna("") for name in ("params", "reason")},
+        **{name: rows[name].fillna("") for name in ("params", "reason", "support")},
     )
     about = rows[[*ABOUT]]
     rows["n_iter"] = rows["n_iter"].where(rows["n_iter"] > 0)  # 0: the method does not iterate

@@ -133,3 +133,12 @@ def test_intervals_over_few_data_sets_are_no_evidence():
 def test_the_command_that_runs_it_again_names_a_plan_that_is_there(plan, named):
     page, _ = found_in([{**r, "plan": plan} for r in small()])
     assert page.sections[-1].code.startswith(f"featsieve bench run {named} --out")
+
+
+def test_searches_of_different_lengths_are_not_told_apart_by_a_test():
+    sections = bench_page(summarise_bench(frame([{**r, "experiment": "grid"} for r in small()])))
+    overview, oracle, *_ = sections.sections
+    assert any("more tries rank better" in point for point in overview.points)
+    (ranks,) = [block for block in oracle.blocks if block.kind == "notes"]
+    assert ranks.lines[0].startswith("Average ranks by ACC, oracle track: Best first: UDFS 1.00")
+    assert not any("Friedman" in line for line in ranks.lines)

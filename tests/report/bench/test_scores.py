@@ -18,6 +18,7 @@ KEY = ("breast3", "NDFS")
 
 
 def grid_row(acc, nmi, **given):
+    given = {"support": str(given)} | given  # each setting selects something else
     return row(experiment="grid", acc_mean=acc, acc_std=0.01, nmi_mean=nmi, nmi_std=0.02,
                **given)  # fmt: skip
 
@@ -106,6 +107,8 @@ def test_the_budget_of_a_search_are_the_selections_of_one_seed():
     ]  # fmt: skip
     budgets = search_budgets(frame(random + published))
     assert budgets == {("breast3", "Random"): 27, ("breast3", "JASFS"): 2}
+    same = [{**one, "support": "the same"} for one in published]
+    assert search_budgets(frame(same)) == {("breast3", "JASFS"): 1}  # settings that change nothing
 
 
 def test_seeds_are_averaged_with_their_deviations():
@@ -137,7 +140,7 @@ def test_pooled_deviation_is_that_of_all_runs(shape):
 
 
 def score(method, acc, **given):
-    given = {"n_features": 50} | given
+    given = {"n_features": 50, "support": str(given)} | given
     return row(experiment="grid", method=method, acc_mean=acc, nmi_mean=acc, **given)
 
 

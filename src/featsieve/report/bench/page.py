@@ -154,13 +154,15 @@ def _gap(summary: BenchSummary) -> list[Block]:
 
 
 def _ranks(track: Track, metric: str) -> str:
-    """Say the average ranks in a track, and whether the methods differ."""
+    """Say the average ranks in a track, and whether the methods differ (not of their searches)."""
     ranks = track.ranks[metric]
     ordered = ", ".join(f"{ranks.names[i]} {ranks.average_ranks[i]:.2f}" for i in ranks.order)
+    found = f"Average ranks by {METRICS[metric]}, {track.name} track: Best first: {ordered}."
+    if track.name == "oracle":
+        return found
     apart = "differ" if ranks.significant else "do not differ beyond chance"
     return (
-        f"Average ranks by {METRICS[metric]}, {track.name} track: Best first: {ordered}. "
-        f"Critical difference {ranks.critical_difference:.2f}; the methods {apart} "
+        f"{found} Critical difference {ranks.critical_difference:.2f}; the methods {apart} "
         f"(Friedman χ² = {ranks.friedman:.1f}, p = {ranks.friedman_p:.2g}; Iman-Davenport "
         f"p = {ranks.iman_davenport_p:.2g})."
     )
@@ -175,11 +177,13 @@ def _leaders(summary: BenchSummary, track: Track) -> str:
     same = {n for group in ranks.groups if set(leaders) & set(group) for n in group}
     apart = [name for name in values if name not in same and name not in leaders]
     it, verb = ("it", "has") if len(leaders) == 1 else ("them", "share")
-    tail = (
-        f"Nemenyi's test tells {it} apart from {listed(apart, len(apart)) if apart else 'no other'}"
-        if ranks.significant
-        else "no difference between methods is beyond chance"
-    )
+    if track.name == "oracle":
+        tail = "methods differ in their tries, and more tries rank better: see what survives chance"
+    elif ranks.significant:
+        others = listed(apart, len(apart)) if apart else "no other"
+        tail = f"Nemenyi's test tells {it} apart from {others}"
+    else:
+        tail = "no difference between methods is beyond chance"
     control = values.get(summary.method_of(RANDOM) or "")
     chance = f" The random control has rank {control:.2f}." if control else ""
     return (

@@ -108,15 +108,11 @@ def pooled_std(means: np.ndarray, stds: np.ndarray, *, n_runs: int) -> float:
 
 
 def search_budgets(rows: "pd.DataFrame") -> dict[Key, int]:
-    """Count the selections that each search of the oracle track could choose from."""
+    """Count the different selections that each search of the oracle track could choose from."""
     done = finished(rows)
     grid = done[done["experiment"] == "grid"]
     own = grid[grid["seed"] == by_method(grid)["seed"].transform("first")]
-    return (
-        by_method(own.drop_duplicates(["dataset", "method", "params", "n_features"]))
-        .size()
-        .to_dict()
-    )
+    return by_method(own.drop_duplicates(["dataset", "method", "support"])).size().to_dict()
 
 
 def expected_best(values: Any, m: int) -> float:
