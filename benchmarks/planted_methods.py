@@ -4,7 +4,8 @@ Every method is given the number of clusters and selects as many columns as are 
 the recall in per cent. Tables of 60 x 200 with ten planted columns and three clusters: a mean for
 every cluster and column, drawn with a standard deviation of 2 or of 4 (`make_planted`), or the same
 three means 0, 3, 6 in all columns ("steps"). The catalogue: as in planted.py, as made and with
-standardised columns; the mean of five tables of every kind, of random states that no constant was varied on.
+standardised columns; the mean of five tables of every kind, of random states with which no constant
+was varied.
 
 "True labels given": the same with the true clusters as `init` (MCFS: as the graph). Where that
 finds the columns and the default does not, the pseudo-labels are wrong. The other methods have no

@@ -131,8 +131,13 @@ def test_the_third_party_is_that_of_the_results():
 
 def test_the_families_are_those_of_the_results():
     """Differences by family that the README names, and their mean."""
-    sentence = re.search(r"By family: (.*?)\.\n", read("README.md"))[1]
-    table = table_at(read("benchmarks/results/quality.md", "## By family"), "| family |")
+    found = re.search(
+        r"By family: (.*?) \(95 % t interval (\S+) to (\S+): that another", read("README.md")
+    )
+    sentence, *interval = found.groups()
+    page = read("benchmarks/results/quality.md", "## By family")
+    assert "95 % t interval {} to {}.".format(*interval) in page
+    table = table_at(page, "| family |")
     said = re.findall(r"([a-z][a-z ]+) ([+-]\d+\.\d/[+-]\d+\.\d)", sentence)
     assert len(said) == 9
     for family, cell in said:
