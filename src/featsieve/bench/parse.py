@@ -70,7 +70,7 @@ def load_plan(name_or_path: str | os.PathLike[str]) -> Plan:
     --------
     >>> from featsieve.bench import load_plan
     >>> load_plan("paper").experiments
-    ('default', 'grid', 'label-free', 'time')
+    ('default', 'grid', 'label-free')
     """
     given = os.fspath(name_or_path)
     if given in plan_names():
