@@ -48,6 +48,8 @@ def accuracies(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for way in ("default", "label-free")
     }
     found["oracle"] = grid.pivot_table("value", "dataset", "method", aggfunc="max")
+    if (grid["support"] == "").any():  # all settings would count as one
+        raise SystemExit("These rows are of before the column support: run and export the plan.")
     settings = grid.drop_duplicates(["dataset", "method", "support"])
     budget = settings.groupby(["dataset", "method"]).size()
     draws = grid[grid["method"] == "Random"].groupby("dataset")["value"].apply(list)
